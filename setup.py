@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
 NAME = MANIFEST.findtext("name", "")
 SHARED_FOLDERS = ("config", "launch", "urdf_mjcf")
-PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "scipy", "toppra>=0.6.10"]
+PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "toppra>=0.6.10"]
 # The shipped evaluations are of controllers that plan.
 EXTRAS = {
     "viewer": ["websockets"],
@@ -51,7 +51,7 @@ if __name__ == "__main__":
         python_requires=">=3.11",
         install_requires=[
             *("lxml", "lz4", "mcap>=1.6", "mujoco>=4.0", "numpy", "PyYAML", "pycollada", "regex"),
-            *("trimesh", "xacro", "zstandard"),
+            *("scipy", "trimesh", "xacro", "zstandard"),
         ],
         extras_require={
             **EXTRAS,

@@ -32,8 +32,8 @@ ROOT = Path(__file__).resolve().parents[1]
 SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
 
 SELF_CHECK = """
-import control_msgs.action, cv_bridge, ros_gz_interfaces.msg, simulation_interfaces.srv
-import tf2_msgs.msg, tf2_ros
+import control_msgs.action, controller_manager_msgs.srv, cv_bridge, ros_gz_interfaces.msg
+import simulation_interfaces.srv, tf2_msgs.msg, tf2_ros
 import mujoco_ros.cli.sim, rclpy
 rclpy.init()
 rclpy.create_node("self_check").create_publisher(tf2_msgs.msg.TFMessage, "tf", 1)

@@ -60,10 +60,12 @@ class Run:
     Attributes:
         plant: The joint that the references drive; None for an ideal joint.
         stream: Settings of streams.
+        upsampling: Whether trajectories of positions only become smooth.
     """
 
     plant: Plant | None = None
     stream: StreamSettings = field(default_factory=StreamSettings)
+    upsampling: bool = False
 
     def __post_init__(self) -> None:
         """Start at rest at zero."""
@@ -78,9 +80,12 @@ class Run:
         self.control = RobotControl(
             self.joints, self.references, TIMESTEP_S, lambda _event: None, lambda _i, _effort: None
         )
-        self.settings = TrajectorySettings(trajectory=np.zeros(1), goal=np.zeros(1))
+        self.settings = TrajectorySettings(
+            trajectory=np.zeros(1), goal=np.zeros(1), positions_upsampling=self.upsampling
+        )
         self.control.configure(self.stream, self.settings, None)
         self.step = 0
+        self.accelerations: list[float] = []
         self._rows: list[tuple[float, float, float, float]] = []
 
     @property
@@ -100,7 +105,9 @@ class Run:
         given[:carried] = True
         times = np.array([row[0] for row in rows])
         arrays = PointArrays(times=times, values=values, given=given)
-        checked = trajectory(self.joints, self.settings, "clamp", [JOINT], start, arrays)
+        checked = trajectory(
+            self.joints, self.settings, "clamp", [JOINT], start, arrays, upsampled=True
+        )
         path = [JointTolerance(name=JOINT, position=tolerance)]
         allowed = tolerances(self.joints, self.settings, checked.joints, path)
         self.control.follow(checked, allowed, "goal", self.now)
@@ -118,6 +125,7 @@ class Run:
             if control.active:
                 control.update(self.now)
             q, dq, _tau = reference = self.references.values[:, 0]
+            self.accelerations.append(float(control.trajectory.accelerations(self.now)[0]))
             self._rows.append((self.now, float(q), float(dq), float(control.q[0])))
             if self.plant is None:
                 control.q[0], control.dq[0] = q, dq
@@ -260,6 +268,51 @@ def replacement() -> str:
     )
 
 
+def chunks() -> str:
+    """Return the plot of a stream of chunks of positions."""
+    amplitude, rate = 0.5, np.pi
+    times, latency, period = 0.02 * np.arange(1, 17), 0.05, 0.2
+    columns = []
+    for title, offset in (
+        ("predictions agree", 0.0),
+        ("predictions differ by 10 mrad", 0.005),
+    ):
+        velocity, acceleration = [], []
+        for upsampling, label, colour in (
+            (False, "linear", GREY),
+            (True, "positions_upsampling", BLUE),
+        ):
+            run = Run(upsampling=upsampling)
+            for number in range(6):
+                stamp = max(number * period, 1e-9)
+                run.until(number * period + latency)
+                error = offset * (-1) ** number
+                positions = amplitude * np.sin(rate * (stamp + times)) + error
+                run.follow(zip(times, positions, strict=True), start=stamp)
+            run.until(1.29)
+            shown = slice(300, None)  # after the approach from rest
+            time, _, dq, _ = run.result[:, shown]
+            velocity.append(Line(x=time, y=dq, label=label, colour=colour))
+            if upsampling:
+                ddq = np.array(run.accelerations)[shown]
+                acceleration.append(Line(x=time, y=ddq, colour=colour))
+        arrivals = [(number * period + latency, "") for number in range(2, 6)]
+        marks = [(arrivals[0][0], "a chunk arrives"), *arrivals[1:]]
+        columns.append(
+            (
+                Panel(title=title, y_label="dq_ref [rad/s]", lines=velocity, marks=marks),
+                Panel(y_label="ddq_ref [rad/s²]", lines=acceleration, marks=arrivals),
+            )
+        )
+    return draw(
+        list(zip(*columns, strict=True)),
+        title="Chunks of 16 positions at 50 Hz, 5 times a second, 50 ms late",
+        x_label="time [s]",
+        width=480,
+        height=230,
+    )
+
+
 def stops() -> str:
     """Return the plot of four stops of a motion."""
     cancel = Run(plant=Plant())
@@ -306,6 +359,7 @@ PLOTS: dict[str, Callable[[], str]] = {
     "controller_ticks": controller_ticks,
     "splines": splines,
     "replacement": replacement,
+    "chunks": chunks,
     "stops": stops,
 }
 """By the names of their files."""

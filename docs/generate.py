@@ -8,8 +8,10 @@ from pathlib import Path
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensors_page import sensors_page
 
+from mujoco_ros.bridge.commands.cartesian_server import TOPICS
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_specs import (
+    CARTESIAN,
     FORWARD,
     GAINS,
     GAINS_FILE,
@@ -40,10 +42,12 @@ from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROLLER
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
+from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.simulation import Simulation
 
 DOCS = Path(__file__).resolve().parent
@@ -80,6 +84,14 @@ of a request at the same one, and are logged. Parameters with "by the model" are
 descriptions. `make sim` sets `tf` to `all`, because no other node publishes the links there.
 
 ## Of the simulator
+
+"""
+
+CONTROLLERS_HEAD = """
+## Of each hosted controller
+
+`<controller>` is a name in [`controllers`](controllers.md#several-controllers). The parameters
+`controller_seed`, `controller_step_by_step` and `controller_time_limit` are the defaults.
 
 """
 
@@ -146,6 +158,13 @@ parallel_gripper_controller. [Control](../explanation/control.md#the-gripper) ex
 
 """
 
+CARTESIAN_HEAD = """
+### Cartesian controller
+
+[Cartesian controller](cartesian_controller.md) explains them. Vectors are along x, y and z.
+
+"""
+
 TOPICS_HEAD = """\
 # Topics and frames of the shipped scenes
 
@@ -163,6 +182,8 @@ def parameters_page() -> str:
         NOTICE.format(source="the parameter tables in mujoco_ros")
         + PARAMETERS_HEAD
         + _parameter_table(PARAMETERS)
+        + CONTROLLERS_HEAD
+        + _parameter_table(OF_EACH_CONTROLLER.values(), {"<controller>.type": "the name"})
         + WORLD_HEAD
         + _parameter_table(
             (*PHYSICS_PARAMETERS, EQUALITY, *APPEARANCE),
@@ -176,6 +197,8 @@ def parameters_page() -> str:
         + _parameter_table((TRAJECTORY_JOINTS, *TRAJECTORY.values(), *TOLERANCES.values()))
         + GRIPPER_HEAD
         + _parameter_table((GRIPPER_JOINT, *GRIPPER.values()))
+        + CARTESIAN_HEAD
+        + _parameter_table(CARTESIAN.values())
     )
 
 
@@ -188,7 +211,7 @@ def _parameter_table(
 
 
 def _parameter_row(spec: ParameterSpec, default: str | None) -> tuple[str, ...]:
-    if default is None and not spec.fixed and spec.default != "":
+    if default is None and not spec.fixed and spec.default not in ("", NO_NAMES):
         written = str(spec.default)
         default = f"`{written.lower() if isinstance(spec.default, bool) else written}`"
     values = ", ".join(f"`{choice}`" for choice in spec.choices)
@@ -271,10 +294,12 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
     first_base = first_joint = 0
+    bases = FrameMotions(simulation.plant).bases
     for index, robot in enumerate(simulation.layout.robots):
         joints = simulation.controls[index].joints.with_interface(POSITION)
         controlled = [(joint, first_joint + joint) for joint in joints]
-        yield from robot_topics(index, robot, first_base, "child_on_parent", controlled)
+        base = bases.get(index, "")
+        yield from robot_topics(index, robot, first_base, "child_on_parent", controlled, base)
         first_base += len(robot.bases)
         first_joint += len(robot.joints.names)
 
@@ -305,11 +330,17 @@ def _inputs(namespace: str, control: RobotControl) -> Iterable[tuple[str, ...]]:
     if chosen := joints.with_interface(POSITION):
         name = CommandSource.TRAJECTORY
         yield row(f"{name}/joint_trajectory", topic, "trajectory_msgs/JointTrajectory", chosen)
+        scaling = "control_msgs/SpeedScalingFactor"
+        yield row(f"{name}/speed_scaling_input", f"topic, {_quality(LATCHED)}", scaling, chosen)
         action = "control_msgs/action/FollowJointTrajectory"
         yield row(f"{name}/follow_joint_trajectory", "action", action, chosen)
     if joints.has_gripper:
         name, message = f"{CommandSource.GRIPPER}/gripper_cmd", "ParallelGripperCommand"
         yield named(name, "action", f"control_msgs/action/{message}", [joints.gripper_name])
+    if control.cartesian is not None:
+        for name, kind in TOPICS.items():
+            message = f"{kind.__module__.partition('.')[0]}/{kind.__name__}"
+            yield row(f"{CommandSource.CARTESIAN}/{name}", topic, message, control.cartesian.joints)
 
 
 def _topic_row(topic: Topic) -> tuple[str, ...]:

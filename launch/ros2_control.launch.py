@@ -1,5 +1,6 @@
 """Start the simulator with the ros2_control stack of the real robot."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,7 @@ from launch_ros.actions import Node
 SHARE = Path(__file__).resolve().parents[1]
 CONTROLLERS = SHARE / "config" / "ros2_control"
 STACK = ("controller_manager", "joint_state_topic_hardware_interface", "robot_state_publisher")
+UPDATE_RATE_HZ = 100  # controller_manager's default
 # Packages of the controllers in the shipped files; controller_manager reports missing others.
 PACKAGES = {
     "joint_state_broadcaster/JointStateBroadcaster": "joint_state_broadcaster",
@@ -54,11 +56,18 @@ ARGUMENTS = [
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """Namespace and controllers of one robot."""
+    """Namespace, controllers and update rate [Hz] of one robot."""
 
     namespace: str
     controllers: Path
     active: tuple[str, ...]
+    rate: int
+
+    @property
+    def source(self) -> str:
+        """The source of the lockstep."""
+        prefix = f"{self.namespace}/" if self.namespace else ""
+        return f"{prefix}joint_commands@{self.rate}"
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -77,13 +86,23 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Check the arguments before any process starts.
+    """Check the arguments before any process starts, and set those that follow from others.
 
     Raises:
         UserInputError: The scene is invalid.
         ValueError: A package is missing, or an argument or a controllers file is invalid.
     """
-    _plans(*_arguments(context))
+    plans = _plans(*_arguments(context))
+    given = context.launch_configurations
+    if not given.get("clock_rate"):
+        # Each loop wakes at the clock messages: the smallest rate that is a multiple of each.
+        given["clock_rate"] = str(math.lcm(*(plan.rate for plan in plans)))
+    if given.get("mode") == "lockstep" and not given.get("lockstep_sources"):
+        if given.get("use_sim_time") == "false":
+            raise ValueError(
+                "mode:=lockstep needs use_sim_time:=true: the managers sleep on /clock"
+            )
+        given["lockstep_sources"] = ", ".join(plan.source for plan in plans)
     return []
 
 
@@ -143,7 +162,7 @@ def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
     packages = dict.fromkeys(STACK)
     for robot in config.robots:
         file = _file(controllers, robot.name, robot.model)
-        types = _controllers(file)
+        types, rate = _controllers(file)
         names = tuple(active.replace(",", " ").split()) or tuple(types)
         for name in names:
             if name not in types:
@@ -152,7 +171,9 @@ def _plans(scene: str, controllers: str, active: str) -> list[Plan]:
                     f"{', '.join(types)}"
                 )
         packages |= dict.fromkeys(PACKAGES[types[n]] for n in names if types[n] in PACKAGES)
-        plans.append(Plan(namespace=config.namespace(robot), controllers=file, active=names))
+        plans.append(
+            Plan(namespace=config.namespace(robot), controllers=file, active=names, rate=rate)
+        )
     _require(packages)
     return plans
 
@@ -173,21 +194,26 @@ def _file(controllers: str, robot: str, model: str) -> Path:
     return found
 
 
-def _controllers(file: Path) -> dict[str, str]:
-    """Return the types of the controllers in the controller_manager's parameters."""
+def _controllers(file: Path) -> tuple[dict[str, str], int]:
+    """Return the types of the controllers and the rate of the controller_manager's parameters."""
     try:
         content = yaml.safe_load(file.read_text())
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise ValueError(f"{file}: {' '.join(str(error).split())}") from None
+    found = list(_parameters(content, "controller_manager"))
     types = {
         name: value["type"]
-        for parameters in _parameters(content, "controller_manager")
+        for parameters in found
         for name, value in parameters.items()
         if isinstance(value, dict) and isinstance(value.get("type"), str)
     }
     if not types:
         raise ValueError(f"{file}: gives the controller_manager no controller with a 'type'")
-    return types
+    rates = [parameters["update_rate"] for parameters in found if "update_rate" in parameters]
+    rate = rates[-1] if rates else UPDATE_RATE_HZ
+    if not isinstance(rate, int) or isinstance(rate, bool) or rate < 1:
+        raise ValueError(f"{file}: update_rate {rate!r} is not a positive integer")
+    return types, rate
 
 
 def _parameters(content: Any, node: str) -> Iterator[dict[str, Any]]:

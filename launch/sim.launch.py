@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import List  # noqa: UP035 - launch_ros compares with this one
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -28,7 +29,7 @@ ARGUMENTS = [
         "scene",
         default_value="humanoid",
         description="Scene to simulate: the name of a shipped scene (humanoid, quadruped, arm, "
-        "zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
+        "handover, zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
     ),
     DeclareLaunchArgument(
         "real_time_factor",
@@ -66,8 +67,14 @@ ARGUMENTS = [
         "controller",
         default_value="",
         description="Controller that runs in the simulator, synchronous with the physics: a "
-        "shipped one (grasp_reflex, pick_place, stand) or the path of a YAML file. Default: the "
-        "value in the params_file, or none.",
+        "shipped one (grasp_reflex, handover, pick_place, stand) or the path of a YAML file. "
+        "Default: the value in the params_file, or none.",
+    ),
+    DeclareLaunchArgument(
+        "controllers",
+        default_value="",
+        description="Several controllers instead of one, as a list: [stand, grasp_reflex]. The "
+        "params_file has their robots and joints. Default: the value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controller_robot",
@@ -108,6 +115,25 @@ ARGUMENTS = [
         description="Leave the joints to a controller_manager, which ros2_control.launch.py "
         "starts: robot_description has their ros2_control hardware, and their states are "
         "published as simulation/joint_states.",
+    ),
+    DeclareLaunchArgument(
+        "mode",
+        default_value="",
+        choices=["", "realtime", "lockstep"],
+        description="Whether the clock follows the wall clock alone, or also waits at every tick "
+        "for the sources of commands. Default: the value in the params_file, or realtime.",
+    ),
+    DeclareLaunchArgument(
+        "lockstep_sources",
+        default_value="",
+        description="Sources that the clock waits for in lockstep, such as joint_commands@200; "
+        "ros2_control.launch.py sets them. Default: the value in the params_file.",
+    ),
+    DeclareLaunchArgument(
+        "clock_rate",
+        default_value="",
+        description="Rate of /clock in simulated time; 0 publishes it with every other message. "
+        "ros2_control.launch.py sets it. Default: the value in the params_file, or 0.",
     ),
     DeclareLaunchArgument(
         "rviz", default_value="false", choices=BOOLEAN, description="Start RViz."
@@ -170,9 +196,15 @@ def _simulator(arguments: dict[str, str]) -> Node:
         chosen["real_time_factor"] = ParameterValue(
             _number(arguments, "real_time_factor"), value_type=float
         )
-    for name in ("state_log", "viewer", "controller", "controller_robot"):
+    if arguments["clock_rate"]:
+        rate = _number(arguments, "clock_rate")
+        chosen["clock_rate"] = ParameterValue(rate, value_type=float)
+    texts = ("state_log", "viewer", "controller", "controller_robot", "mode", "lockstep_sources")
+    for name in texts:
         if arguments[name]:
             chosen[name] = ParameterValue(arguments[name], value_type=str)
+    if arguments["controllers"]:
+        chosen["controllers"] = ParameterValue(arguments["controllers"], value_type=List[str])  # noqa: UP006
     if arguments["controller_step_by_step"]:
         steps = arguments["controller_step_by_step"] == "true"
         chosen["controller_step_by_step"] = ParameterValue(steps, value_type=bool)

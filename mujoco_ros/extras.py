@@ -11,7 +11,6 @@ EXTRAS = {
         "mink": ">=1.3",
         "ompl": ">=2.0",
         "qpsolvers": "",
-        "scipy": "",
         "toppra": ">=0.6.10",
     },
     "evaluation": {"matplotlib": ""},

@@ -61,7 +61,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(python: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [python, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=110, check=False
+        [python, *arguments], cwd=ROOT, capture_output=True, text=True, timeout=250, check=False
     )
 
 

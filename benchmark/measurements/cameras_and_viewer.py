@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmark.browser import browser, free_port, opened
 from benchmark.durations import Durations
-from benchmark.measurements.simulator_runs import BEGUN, LATE, PUBLISHED, SHARED, STAMP
 from benchmark.processes.child_process import Process, cpu_s, run_trial, running, simulator
 from benchmark.processes.image_subscriber import IMAGES
+from benchmark.processes.probe_columns import BEGUN, LATE, PUBLISHED, SHARED, STAMP
 from benchmark.processes.subscriber import load
 from benchmark.report import Row, percentiles, result
 

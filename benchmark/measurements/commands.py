@@ -4,18 +4,20 @@ import numpy as np
 
 from benchmark.durations import Durations
 from benchmark.measurements.control_updates import update_costs
-from benchmark.measurements.simulator_runs import (
+from benchmark.measurements.simulator_runs import run_commanded
+from benchmark.processes.arm_motion import DAMPING, JOINTS, STIFFNESS
+from benchmark.processes.commander import PACES, STREAM_HZ
+from benchmark.processes.numbered_commands import SOURCES
+from benchmark.processes.probe import IDLE, STREAM, TRAJECTORY
+from benchmark.processes.probe_columns import (
     ACTIVITY,
     BEGUN,
-    COMMAND,
     LATE,
+    POSITION,
     PUBLISHED,
     STAMP,
-    run_commanded,
+    UNIT,
 )
-from benchmark.processes.arm_motion import DAMPING, JOINTS, STIFFNESS
-from benchmark.processes.commander import COMMANDS_HZ, PACES, STREAM_HZ
-from benchmark.processes.probe import IDLE, STREAM, TRAJECTORY
 from benchmark.report import Row, percentiles, result
 
 _LIMITED = ("gravity_gentle", "dynamics_fast")
@@ -57,27 +59,34 @@ def tracking(_durations: Durations) -> list[Row]:
 
 
 def latency(durations: Durations) -> list[Row]:
-    """(i) Latency from publishing a command for all joints to the first step that uses it."""
-    run = run_commanded(
-        "humanoid", "stream", durations.latency, parameters={"interpolation": "hold"}
-    )
+    """(i) Latency from publishing a command to the first step that uses it, for every source."""
+    return [row for name in SOURCES for row in _latency(name, durations.latency)]
+
+
+def _latency(name: str, seconds: float) -> list[Row]:
+    """Return the rows of one source."""
+    source = SOURCES[name]
+    parameters = {"interpolation": "hold", "external_wrench_axes": "world"}
+    run = run_commanded("humanoid", name, seconds, parameters=parameters)
     steps, sent = run.steps, run.records["sent"]
-    used = np.searchsorted(steps[:, COMMAND], np.arange(1, len(sent) + 1))
+    start = float(run.records["start"]) if source.column == POSITION else 0.0
+    # A step uses a command if its quantity is beyond that of the command before.
+    quantities = start + source.unit * (np.arange(len(sent)) + 0.01)
+    used = np.searchsorted(steps[:, source.column] * UNIT, quantities)
     reached = used < len(steps)
     waits = (steps[used[reached], BEGUN] - sent[reached]) / 1e6
+    what = f"{name} at {source.rate_hz:g} Hz"
     return [
         *percentiles(
-            "i",
-            f"command to torque at {COMMANDS_HZ:g} Hz",
-            waits,
-            50,
-            99,
-            unit="ms",
-            below={50: 1, 99: 3},
+            "i", f"{what}: command to step", waits, 50, 99, unit="ms", below={50: 1, 99: 3}
         ),
-        result("i", "slowest", float(waits.max()), "ms", 2),
+        result("i", f"{what}: slowest", float(waits.max()), "ms", 2),
         result(
-            "i", "commands used, or replaced by a later one", 100 * len(waits) / len(sent), "%", 2
+            "i",
+            f"{what}: commands used, or replaced by a later one",
+            100 * len(waits) / len(sent),
+            "%",
+            2,
         ),
         *_real_time("i", steps),
     ]

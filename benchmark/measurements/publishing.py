@@ -8,16 +8,10 @@ import mujoco
 import numpy as np
 
 from benchmark.durations import Durations
-from benchmark.measurements.simulator_runs import (
-    BEGUN,
-    LATE,
-    PUBLISHED,
-    STAMP,
-    STEPPED,
-    run_simulator,
-)
+from benchmark.measurements.simulator_runs import run_simulator
 from benchmark.processes.child_process import simulator, subscriber
 from benchmark.processes.probe import ALTERNATE
+from benchmark.processes.probe_columns import BEGUN, LATE, PUBLISHED, STAMP, STEPPED
 from benchmark.processes.scene_topics import EVERY_STEP_HZ, all_rates
 from benchmark.report import Row, percentiles, result
 from mujoco_ros.model.scene.config import load_scene

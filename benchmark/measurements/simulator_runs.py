@@ -10,12 +10,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from benchmark.processes.child_process import run_scenario, simulator, subscriber
-from benchmark.processes.probe import COLUMNS
+from benchmark.processes.probe_columns import BEGUN, COLUMNS
 from benchmark.processes.scene_topics import EVERY_STEP_HZ, all_rates
 from benchmark.processes.subscriber import load
 
-BEGUN, STEPPED, PUBLISHED, STAMP, LATE, ACTIVITY, COMMAND, SHARED = range(COLUMNS)
-"""Columns of a probe's rows."""
 _SETTLE_S = 3.0  # discovery, first contacts, caches
 
 

@@ -9,6 +9,7 @@ import itertools
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from time import monotonic_ns
 from typing import Any
@@ -29,16 +30,13 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from benchmark.processes.arm_motion import JOINTS, PATH, ArmModel, Motion, motion
+from benchmark.processes.numbered_commands import SOURCES, Source
 from benchmark.processes.scene_topics import EVERY_STEP_HZ
 from mujoco_ros.bridge.publishing.template_publisher import split
 
 Records = dict[str, Any]
 
-COMMANDS_HZ = 990.0
-"""Not 1000 Hz, so that commands arrive at every phase of the step."""
 STREAM_HZ = 200.0
-NUMBER_NM = 1e-4
-"""The command of number n has n times this torque for the first joint."""
 _TIMEOUT_S = 20.0
 _DEEP = 5000
 _AMPLITUDE_RAD, _FREQUENCY_HZ, _POINT_PERIOD_S = 0.01, 1.0, 0.05
@@ -50,6 +48,7 @@ PACES = {
     "dynamics_fast": (1.0, True),
 }
 """Fraction of the largest acceleration, and whether all dynamics are fed forward."""
+_SETTLE_S = 0.2
 _REST_S = np.array([0.0, 2.0])  # the arm settles within 0.14 s (kd/kp)
 
 
@@ -140,23 +139,24 @@ def follow(commander: Commander, _seconds: float) -> Records:
     return records
 
 
-def stream(commander: Commander, seconds: float) -> Records:
-    """Command all joints at COMMANDS_HZ with numbered torques; note when each command left."""
-    publisher = commander.node.create_publisher(JointState, "joint_commands", 10)
+def numbered(source: Source, commander: Commander, seconds: float) -> Records:
+    """Send numbered commands at the rate of their source; note when each command left."""
     states = commander.joint_states()
-    commander.until(publisher.get_subscription_count)
-    message = JointState(name=states.name, position=states.position)
-    message.velocity = message.effort = [0.0] * len(states.name)
-    count = round(seconds * COMMANDS_HZ)
+    connected, send = source.opened(commander.node, source.topic, states, source.unit)
+    commander.until(connected)
+    send(0)
+    time.sleep(_SETTLE_S)
+    count = round(seconds * source.rate_hz)
     sent = np.zeros(count, dtype=np.int64)
     commander.begun, begin = monotonic_ns(), time.monotonic()
-    for number in range(count):
-        _sleep_until(begin + number / COMMANDS_HZ)
-        message.effort[0] = (number + 1) * NUMBER_NM
-        sent[number] = monotonic_ns()
-        publisher.publish(message)
+    for number in range(1, count + 1):
+        _sleep_until(begin + number / source.rate_hz)
+        sent[number - 1] = monotonic_ns()
+        send(number)
+        if source.spins:
+            rclpy.spin_once(commander.node, timeout_sec=0)
     time.sleep(0.1)
-    return {"sent": sent}
+    return {"sent": sent, "start": np.array(states.position[0])}
 
 
 def alternate(commander: Commander, seconds: float) -> Records:
@@ -207,7 +207,11 @@ def gains(commander: Commander, seconds: float) -> Records:
     return {"took": np.array(took), "parameters": np.array(len(names))}
 
 
-SCENARIOS = {scenario.__name__: scenario for scenario in (follow, stream, alternate, gains)}
+Scenario = Callable[[Commander, float], Records]
+SCENARIOS: dict[str, Scenario] = {
+    **{scenario.__name__: scenario for scenario in (follow, alternate, gains)},
+    **{name: partial(numbered, source) for name, source in SOURCES.items()},
+}
 
 
 def _sleep_until(when: float) -> None:

@@ -3,7 +3,8 @@
 ``benchmark.processes.probe FILE [--message-objects | --profile | --commands] --ros-args …`` runs
 ``python -m mujoco_ros --ros-args …`` and records for each step its begin, the end of the engine's
 step, the end of publishing (CLOCK_MONOTONIC), and its stamp; with ``--commands`` also the activity
-and command of the first robot. Recording costs about 0.5 µs per step; records are saved at exit.
+and references of the first robot. Recording costs about 0.5 µs per step, with references some
+microseconds more; records are saved at exit.
 """
 
 import sys
@@ -16,8 +17,20 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from benchmark.processes.commander import NUMBER_NM
 from benchmark.processes.message_objects import MessageObjectPublishers
+from benchmark.processes.probe_columns import (
+    ACTIVITY,
+    COLUMNS,
+    FORCE,
+    LATE,
+    POSITION,
+    PUBLISHED,
+    SHARED,
+    STAMP,
+    TORQUE,
+    UNIT,
+    VELOCITY,
+)
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
@@ -33,10 +46,6 @@ from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.tracking import Tracking
 
 CAPACITY = 200_000  # steps
-COLUMNS = 8
-"""Begin of the step, end of the engine's step, end of publishing, stamp, number of deadline misses;
-with ``--commands`` also the activity and the number of the command that the step used; and the time
-at which the state was shared, if it is."""
 ALTERNATE = 250
 """Steps after which ``--message-objects`` switches from templates to objects, and back."""
 
@@ -70,25 +79,29 @@ class Stopwatch:
             at = self._next
             if at < limit:
                 rows[at], rows[at + 1] = begun, monotonic_ns()
-                rows[at + 3] = round(simulation.time * 1e9)
-                rows[at + 4] = pacers[0].late_steps
+                rows[at + STAMP] = round(simulation.time * 1e9)
+                rows[at + LATE] = pacers[0].late_steps
                 if commands:
                     control = simulation.controls[0]
-                    rows[at + 5] = activity(control)
-                    rows[at + 6] = round(control.references.tau[0] / NUMBER_NM)
+                    references = control.references
+                    rows[at + ACTIVITY] = activity(control)
+                    rows[at + POSITION] = round(references.q[0] / UNIT)
+                    rows[at + VELOCITY] = round(references.dq[0] / UNIT)
+                    rows[at + TORQUE] = round(references.tau[0] / UNIT)
+                    rows[at + FORCE] = round(simulation.data.xfrc_applied[:, 2].sum() / UNIT)
             return good
 
         def timed_publish(topics: Publishers) -> None:
             publish(topics)
             at = self._next
             if at < limit:
-                rows[at + 2] = monotonic_ns()
+                rows[at + PUBLISHED] = monotonic_ns()
                 self._next = at + COLUMNS
 
         def timed_share(writer: SharedStateWriter) -> None:
             share(writer)
             if self._next:
-                rows[self._next - 1] = monotonic_ns()
+                rows[self._next - COLUMNS + SHARED] = monotonic_ns()
 
         _replace(SharedStateWriter, "write", timed_share)
         _replace(Pacer, "__init__", prepared)

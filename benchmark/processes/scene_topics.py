@@ -13,7 +13,8 @@ EVERY_STEP_HZ = 1000.0
 def topics_of(scene: str) -> list[Topic]:
     """Return the topics of fixed layout of a scene, /clock first, /tf last.
 
-    Contacts, whose number changes, are no template and not among them.
+    Contacts, whose number changes, are no template and not among them, nor are the states of
+    Cartesian controllers, which the measured scene does not have.
     """
     simulation = Simulation(load_scene(scene))
     topics, first_base, first_joint = [clock_topic()], 0, 0

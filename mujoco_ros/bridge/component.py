@@ -85,7 +85,7 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
         parameters: Parameters that the node declares before it constructs the component.
     """
 
-    name: ClassVar[str] = ""
+    name: str = ""
     parameters: ClassVar[tuple[ParameterSpec, ...]] = ()
 
     def on_reset(self, event: SimulationReset) -> None:

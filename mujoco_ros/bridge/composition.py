@@ -1,5 +1,6 @@
 """The components of the node `mujoco`, in order."""
 
+from collections.abc import Iterable
 from functools import partial
 
 from mujoco_ros.bridge.child_processes import ChildProcesses
@@ -26,6 +27,10 @@ from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.bridge.tf.static_frames import StaticFrames
+from mujoco_ros.controllers.ros.controller_settings import (
+    ControllerSettings,
+    controller_settings,
+)
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.recording.ros.state_logging import StateLogging
 
@@ -41,11 +46,11 @@ COMPONENTS: tuple[type[Component], ...] = (
     Publishers,
     Diagnostics,
 )
-"""The components with parameters or a row on /diagnostics, but for the hosted controller."""
+"""The components with parameters or a row on /diagnostics, but for the hosted controllers."""
 PARAMETERS: tuple[ParameterSpec, ...] = (
     *NODE_PARAMETERS,
     PREFIX,
-    *CONTROLLER_PARAMETERS,  # without an import of the hosted controller
+    *CONTROLLER_PARAMETERS,  # without an import of the hosted controllers
     *(spec for component in COMPONENTS for spec in component.parameters),
 )
 """The parameters that do not depend on the scene."""
@@ -67,6 +72,7 @@ def compose(context: NodeContext) -> list[Component]:
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()
     appearance.apply_initial()
     descriptions = RobotDescriptions(context)
@@ -74,14 +80,15 @@ def compose(context: NodeContext) -> list[Component]:
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)
-    hosted = [_host(context, control)] if values["controller"] else []
+    lockstep = LockstepParameters(context)
+    hosted = _host(context, controllers, control) if controllers else []
     return [
         *settings,
         PaceParameters(context),
         descriptions,
         frames,
-        LockstepParameters(context),
-        Publishers(context, frames.of),
+        lockstep,
+        Publishers(context, frames.of, confirm=lockstep.confirm),
         ChildProcesses(context, descriptions.of),
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end
         *hosted,
@@ -97,8 +104,15 @@ def compose(context: NodeContext) -> list[Component]:
     ]
 
 
-def _host(context: NodeContext, control: ControlParameters) -> Component:
+def _host(
+    context: NodeContext, settings: Iterable[ControllerSettings], control: ControlParameters
+) -> list[Component]:
+    """Return the hosted controllers, in the order of their ticks, and their services."""
     # A simulator without a controller needs neither state machines nor planning.
+    from mujoco_ros.controllers.ros.controller_services import ControllerServices
     from mujoco_ros.controllers.ros.hosted_controller import HostedController
+    from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 
-    return HostedController(context, control.show_gains)
+    controllers = ControllerSet()
+    hosted = [HostedController(context, it, controllers, control.show_gains) for it in settings]
+    return [*hosted, ControllerServices(context, hosted, controllers)]

@@ -15,7 +15,7 @@ from mujoco_ros.controllers.evaluation.bounds import LAB, TABLE, comparison, mis
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
-from mujoco_ros.controllers.evaluation.statistics import summarize
+from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
 from mujoco_ros.extras import require
@@ -51,9 +51,19 @@ def _evaluate(options: argparse.Namespace) -> int:
     low, high = summary.interval
     sys.stdout.write(
         f"{summary.successes} of {summary.count} succeeded, 95 % interval {low:.1%} to {high:.1%}; "
+        f"{_beyond(summary)}"
         f"{summary.speed:.1f} times real time on a processor; see {options.output}\n"
     )
     return 0 if complete else INTERRUPTED
+
+
+def _beyond(summary: Summary) -> str:
+    text = ""
+    if summary.beyond:
+        text = f"{summary.refused} of {summary.beyond} beyond the robot's limits were refused; "
+    if summary.false_successes:
+        text += f"{summary.false_successes} false successes; "
+    return text
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,8 +90,9 @@ def _parser() -> argparse.ArgumentParser:
         "--random",
         default="",
         metavar="CONDITIONS",
-        help="random conditions of the episodes: for pick_place lab (default) or table, "
-        "for stand humanoid (default) or quadruped; or a YAML file",
+        help="random conditions of the episodes: for pick_place lab (default), table or perturbed, "
+        "for stand humanoid (default) or quadruped; or a YAML file with ranges, for pick_place of "
+        "x, y, reach, yaw, size, mass, friction, offset, delay, obstacle and motion",
     )
     parser.add_argument(
         "--set",

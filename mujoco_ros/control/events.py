@@ -19,6 +19,7 @@ class CommandSource(StrEnum):
     VELOCITY = "velocity_controller"
     EFFORT = "effort_controller"
     GRIPPER = "gripper_controller"
+    CARTESIAN = "cartesian_controller"
     CONTROLLER = "controller"
     ACTUATORS = "actuator_commands"
 
@@ -116,6 +117,40 @@ class CommandRejected:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class JointsHeld:
+    """Joints stay at the state of a reset against a source that ran at the reset."""
+
+    source: CommandSource
+    joints: tuple[str, ...]
+    robot: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommandHeld:
+    """The first command of a source against which joints are held is far from their state."""
+
+    source: CommandSource
+    joints: tuple[str, ...]
+    message: str
+    robot: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HoldEnded:
+    """A source whose commands were held back moves the joints again."""
+
+    source: CommandSource
+    joints: tuple[str, ...]
+    robot: str = ""
+
+
+RobotEvent = (
+    CommandPreempted | StreamStopped | CommandRejected | JointsHeld | CommandHeld | HoldEnded
+)
+"""Events that name the robot."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandFailed:
     """A command raised an unexpected error; its goal, if any, is not executed."""
 
@@ -156,9 +191,7 @@ Event = (
     GoalStarted
     | GoalEnded
     | GoalProgress
-    | CommandPreempted
-    | StreamStopped
-    | CommandRejected
+    | RobotEvent
     | CommandFailed
     | CommandDropped
     | SimulationReset

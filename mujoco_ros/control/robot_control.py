@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.control.cartesian.commands import CartesianCommand
+from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.cartesian.source import CartesianSource
 from mujoco_ros.control.command_rates import CommandRates
 from mujoco_ros.control.errors import LateError
 from mujoco_ros.control.events import (
@@ -24,6 +27,7 @@ from mujoco_ros.control.joint_owners import JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
 from mujoco_ros.control.references import References
+from mujoco_ros.control.reset_hold import ResetHold
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.control.stream import Stream
 from mujoco_ros.control.trajectory.controller import TrajectoryController
@@ -35,7 +39,7 @@ FORWARDED = {
     CommandSource.EFFORT: EFFORT,
 }
 """Forward command controllers and their command interfaces."""
-_CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER)
+_CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER, CommandSource.CARTESIAN)
 """Sources that continue from the present velocity and effort references."""
 RESET = "the simulation was reset"
 """Default reason for which goals end."""
@@ -48,6 +52,7 @@ class ControlState:
     sources: dict[CommandSource, Any]
     owners: np.ndarray
     damped: np.ndarray
+    reset_hold: dict[str, Any]
 
 
 class RobotControl:
@@ -67,6 +72,7 @@ class RobotControl:
         timestep: Simulated time between steps [s].
         limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
         state_set_at: Simulated time at which `hold_at` was called last [s]; -inf since a reset.
+        reset_hold: Holds joints at the state of a reset against sources that do not notice it.
     """
 
     def __init__(
@@ -77,6 +83,7 @@ class RobotControl:
         emit: Callable[[Event], None],
         limit_effort: Callable[[int, float], None],
         tendon: GripperDrive | None = None,
+        cartesian: Callable[["RobotControl"], CartesianSource] | None = None,
     ) -> None:
         """Start with all joints unclaimed.
 
@@ -87,6 +94,7 @@ class RobotControl:
             emit: Called with each event.
             limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
             tendon: The servo of the gripper's tendon, if it has one.
+            cartesian: Returns the Cartesian controller, which writes the references.
         """
         count = len(joints.names)
         self.joints = joints
@@ -98,6 +106,9 @@ class RobotControl:
         self._emit = emit
         self.limit_effort = limit_effort
         self.state_set_at = -np.inf
+        self.reset_hold = ResetHold(joints, references, emit)
+        self.reset_hold.configure(self.stream.reset_hold, self.stream.reset_hold_tolerance)
+        self._now = 0.0  # time of the last step or command
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
         self._streams = {
@@ -115,6 +126,9 @@ class RobotControl:
             **self._streams,
             **({CommandSource.GRIPPER: self.gripper} if self.gripper is not None else {}),
         }
+        self.cartesian = None if cartesian is None else cartesian(self)
+        if self.cartesian is not None:
+            self._sources[CommandSource.CARTESIAN] = self.cartesian
         self._owners = JointOwners(count)
         self._damped = np.zeros(count, dtype=bool)
         self._damping = False
@@ -145,7 +159,8 @@ class RobotControl:
             if stream.busy:
                 return True
         gripping = self.gripper is not None and self.gripper.busy
-        return self.trajectory.busy or gripping or self._damping
+        moving = self.cartesian is not None and self.cartesian.busy
+        return self.trajectory.busy or gripping or moving or self._damping
 
     def owners(self) -> dict[CommandSource, tuple[str, ...]]:
         """Return the names of the joints that each source owns; unclaimed joints included."""
@@ -156,9 +171,15 @@ class RobotControl:
         stream: StreamSettings,
         trajectory: TrajectorySettings,
         gripper: GripperSettings | None,
+        cartesian: CartesianSettings | None = None,
     ) -> None:
         """Replace the settings."""
+        if self.cartesian is not None and cartesian is not None:
+            self.cartesian.configure(cartesian)
+            if not self.cartesian.busy:
+                self._owners.release(self._owners.of(CommandSource.CARTESIAN))
         self.stream = stream
+        self.reset_hold.configure(stream.reset_hold, stream.reset_hold_tolerance)
         self.trajectory.settings = trajectory
         if self.gripper is not None and gripper is not None:
             self.gripper.settings = gripper
@@ -179,7 +200,12 @@ class RobotControl:
                 late = Outcome.OLD_HEADER_TIMESTAMP
                 self._emit(GoalEnded(goal=goal, outcome=late, message=str(error)))
             return
+        self._now = time
         self.rates.add(CommandSource.TRAJECTORY, time)
+        if reason := self.reset_hold.refuses(trajectory, self.q, time):
+            if goal is not None:
+                self._emit(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason))
+            return
         self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
@@ -195,17 +221,31 @@ class RobotControl:
         time: float,
         settings: StreamSettings | None = None,
     ) -> None:
-        """Apply a command of a stream from the step at `time` on.
+        """Apply a command of a stream from the step at `time` on, but for joints that are held.
 
         The interpolation is that of all streams unless `settings` are given.
         """
         if not len(command.joints):
             return
+        self._now = time
         self.rates.add(source, time)
-        self._claim(source, command.joints, time)
-        self._streams[source].command(
-            command.joints, command.values, settings or self.stream, time, self.timestep
-        )
+        stream, hold = self._streams[source], self.reset_hold
+        joints, values = hold.admit(source, stream, command.joints, command.values, self.q, time)
+        if len(joints):
+            self._claim(source, joints, time)
+            stream.command(joints, values, settings or self.stream, time, self.timestep)
+
+    def command_cartesian(self, command: CartesianCommand, time: float) -> None:
+        """Have the Cartesian controller follow a command from the step at `time` on."""
+        cartesian = self.cartesian
+        if cartesian is None:
+            return
+        if problem := cartesian.refusal(command):  # its settings changed meanwhile
+            self._emit(CommandRejected(source=CommandSource.CARTESIAN, message=problem))
+            return
+        self.rates.add(CommandSource.CARTESIAN, time)
+        self._claim(CommandSource.CARTESIAN, cartesian.joints, time)
+        cartesian.accept(command, time)
 
     def command_gripper(self, command: GripperCommand, goal: object, time: float) -> None:
         """Execute a gripper command."""
@@ -233,27 +273,47 @@ class RobotControl:
         gripper.release(owned, f"preempted by {CommandSource.ACTUATORS}")
         self._owners.release(owned)
 
-    def release(self, source: CommandSource, *, measured: bool = False) -> None:
-        """Release the joints of a stream; they hold their position.
+    def release(
+        self,
+        source: CommandSource,
+        *,
+        joints: np.ndarray | None = None,
+        measured: bool = False,
+    ) -> None:
+        """Release joints of a stream; they hold their position.
 
         A joint that received no position holds its measured one. With `measured`, all joints of the
         stream and all unclaimed ones do: references set under other gains are far from positions.
+
+        Args:
+            source: The stream.
+            joints: Which joints are released; None for all.  # (n,) bool
+            measured: Whether joints hold their measured positions.
         """
         stream = self._streams[source]
         released = stream.owned.copy()
         if measured:
             released |= self._owners.unclaimed
+        if joints is not None:
+            released &= joints
+        if measured:
             stream.positioned[released] = False
-        joints = np.flatnonzero(released)
-        self._hold_positions(source, joints)
-        stream.release(joints)
-        self._owners.release(joints)
+        indices = np.flatnonzero(released)
+        self._hold_positions(source, indices)
+        stream.release(indices)
+        self._owners.release(indices)
 
-    def reset(self, reason: str = RESET) -> None:
-        """Release all joints and end goals for a `reason`; the caller sets the references."""
+    def end(self, reason: str) -> None:
+        """Release all joints and end goals for a `reason`."""
         self._clear(reason)
         if self.gripper is not None:
             self.gripper.reset(reason)
+
+    def reset(self, reason: str = RESET) -> None:
+        """End everything, and hold joints against running sources; the caller sets references."""
+        self.reset_hold.begin(self._now)
+        self.reset_hold.forget_clock(self._now, keep=False)
+        self.end(reason)
 
     def hold_all(self, reason: str = RESET) -> None:
         """Release all joints, which hold their position, and end goals for a `reason`.
@@ -263,7 +323,10 @@ class RobotControl:
         """
         for source, stream in self._streams.items():
             self._hold_positions(source, np.flatnonzero(stream.owned))
+        if self.cartesian is not None:
+            self.cartesian.settle()
         self.references.dq[:] = 0.0
+        self.reset_hold.forget_clock(self._now, keep=True)
         self._clear(reason)
         if self.gripper is not None:
             self.gripper.stop(reason)
@@ -282,11 +345,14 @@ class RobotControl:
         """
         for source, stream in self._streams.items():
             self._hold_positions(source, np.flatnonzero(stream.owned))
+        if self.cartesian is not None:
+            self.cartesian.settle()
         self.references.dq[:] = 0.0
         self.references.tau[joints] = 0.0
         limits = self.joints.lower[joints], self.joints.upper[joints]
         self.references.q[joints] = np.clip(positions, *limits)
-        self.reset(reason)
+        self.reset_hold.begin(time, joints)
+        self.end(reason)
         self.state_set_at = time
 
     def save_state(self) -> ControlState:
@@ -295,6 +361,7 @@ class RobotControl:
             sources={source: owner.save_state() for source, owner in self._sources.items()},
             owners=self._owners.save_state(),
             damped=self._damped.copy(),
+            reset_hold=self.reset_hold.save_state(),
         )
 
     def restore_state(self, state: ControlState) -> None:
@@ -304,9 +371,11 @@ class RobotControl:
         self._owners.restore_state(state.owners)
         self._damped[:] = state.damped
         self._damping = bool(self._damped.any())
+        self.reset_hold.restore_state(state.reset_hold)
 
     def update(self, time: float) -> None:
         """Write the references of the step that begins at `time` [s]."""
+        self._now = time
         if self.trajectory.busy:
             self.trajectory.update(time, self.q, self.dq)
         timeout = self.stream.timeout
@@ -324,6 +393,8 @@ class RobotControl:
                 self._stop(source, silent)
         if self._velocity.busy:
             self._integrate(self._velocity.owned)
+        if self.cartesian is not None and self.cartesian.busy:
+            self.cartesian.update(time)
         if self.gripper is not None and self.gripper.busy:
             self.gripper.update(time, self.timestep)
         if self._damping:
@@ -369,6 +440,8 @@ class RobotControl:
         self.trajectory.reset(reason)
         for stream in self._streams.values():
             stream.reset()
+        if self.cartesian is not None:
+            self.cartesian.reset()
         self._owners.release()
         self._damped[:] = self._damping = False
 

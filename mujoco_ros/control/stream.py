@@ -35,6 +35,7 @@ class Stream:
     def __init__(self, references: References, row: int | None = None) -> None:
         """Command position, velocity and effort, or only the one of index `row`."""
         self._rows = slice(None) if row is None else slice(row, row + 1)
+        self._row_of = {it: it for it in range(3)} if row is None else {row: 0}
         self.bind(references)
         shape = self._references.shape
         self.busy = self.moving = False
@@ -51,6 +52,7 @@ class Stream:
         self._no_others = False  # no value outside the last command is on a ramp
         self._target = np.zeros(shape)
         self._distance = np.zeros(shape)  # from the begin of the ramp to the target
+        self._increment = np.zeros(shape)  # the same, and kept after the ramp
         self._begin = np.zeros(shape)
         self._rate = np.zeros(shape)
         self._last = np.full(shape, -np.inf)
@@ -103,6 +105,7 @@ class Stream:
         period = self._next_period(given, settings, time, timestep)
         np.copyto(self._target, commanded, where=given)
         np.subtract(commanded, self._references, out=self._distance, where=given)
+        np.copyto(self._increment, self._distance, where=given)
         # The first step already moves; the last step before the next command reaches the target.
         begin = time - timestep
         if isinstance(period, float):
@@ -118,6 +121,20 @@ class Stream:
         arrival = time + longest - timestep
         self._until = max(self._until, arrival - _ROUNDING * timestep)
         self.moving = True
+
+    def increment(self, row: int, joints: np.ndarray) -> np.ndarray:
+        """Return how far its next command may be from the references if it continues evenly.
+
+        Args:
+            row: 0 for positions, 1 for velocities, 2 for efforts.
+            joints: Indices of joints; the increment of those that it does not own is 0.  # (k,)
+        """
+        own = self._row_of.get(row)
+        if own is None:
+            return np.zeros(len(joints))
+        ahead = np.abs(self._target[own, joints] - self._references[own, joints])
+        increment = ahead + 2.0 * np.abs(self._increment[own, joints])
+        return np.where(self.owned[joints], increment, 0.0)
 
     def is_idle(self, joints: np.ndarray, time: float) -> bool:
         """Return whether no command for any of `joints` arrived lately."""

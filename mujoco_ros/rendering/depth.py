@@ -1,13 +1,19 @@
-"""Depth buffers of OpenGL in metres, and metres in millimetres."""
+"""Depth buffers of OpenGL in metres, and the encodings of depth images."""
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 _NEAREST_M = 0.01
 """Fingers are close to wrist cameras; MuJoCo's default grows with the scene: 0.5 m for 50 m."""
 _FARTHEST_MM = 65535
+DEPTH_TYPES: dict[str, tuple[Any, float]] = {
+    "32FC1": (np.float32, 1.0),
+    "16UC1": (np.uint16, 1e-3),
+}
+"""Encodings of depth images: type of the numbers and their unit [m]."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,3 +61,18 @@ def to_millimetres(depth: np.ndarray) -> np.ndarray:
     rounded = np.rint(depth * np.float32(1000.0))
     rounded[rounded > _FARTHEST_MM] = 0.0
     return rounded.astype(np.uint16)
+
+
+def from_encoding(pixels: np.ndarray, unit: float) -> np.ndarray:
+    """Convert the pixels of an encoded depth image to metres.
+
+    Args:
+        pixels: Distances along the optical axis; 0 where nothing was hit.  # (h, w)
+        unit: Unit of the pixels [m].
+
+    Returns:
+        The distances [m]; inf where nothing was hit.  # (h, w) float32
+    """
+    distances = pixels.astype(np.float32) * np.float32(unit)
+    nothing = (pixels == 0) | ~np.isfinite(distances)  # REP 118
+    return np.where(nothing, np.float32(np.inf), distances)

@@ -104,6 +104,20 @@ class Drives:
                 low, high = max(low, float(ends.min())), min(high, float(ends.max()))
         return low, high
 
+    def servo_gains(self, joint: int) -> tuple[float, float]:
+        """Return stiffness and damping of MuJoCo's position servos on a joint; 0 without one.
+
+        [Nm/rad or N/m, Nms/rad or Ns/m]
+        """
+        model, kp, kd = self._model, 0.0, 0.0
+        for row in self._inputs:
+            affine = model.actuator_gaintype[row.actuator] == _GAIN.mjGAIN_FIXED
+            if row.joint == joint and row.mode is Mode.POSITION and affine:
+                gear = float(model.actuator_gear[model.actuator_outadr[row.actuator], 0])
+                kp -= gear**2 * float(model.actuator_biasprm[row.actuator, 1])
+                kd -= gear**2 * float(model.actuator_biasprm[row.actuator, 2])
+        return kp, kd
+
     def limit_effort(self, joint: int, effort: float) -> None:
         """Limit the effort of the actuators of a joint, from the next step on.
 

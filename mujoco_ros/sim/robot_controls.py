@@ -2,19 +2,23 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.events import CommandPreempted, CommandRejected, Event, StreamStopped
+from mujoco_ros.control.events import Event, RobotEvent
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import POSITION, command_interfaces
+from mujoco_ros.control.modes import EFFORT, POSITION, command_interfaces
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.sim.cartesian.frame_chains import FrameChains
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.gripper_tendon import TendonDrive, gripper_tendon, is_drivable, movers
 
@@ -43,6 +47,7 @@ def robot_controls(
         UserInputError: The joint or tendon of a gripper takes no positions.
     """
     controls = []
+    frames = cache(lambda: named_frames(assembly.model, layout))
     robots = zip(layout.robots, assembly.robots, layout.columns, strict=True)
     for robot, part, columns in robots:
         if part in staying:
@@ -50,7 +55,7 @@ def robot_controls(
             continue
 
         def emit_for_robot(event: Event, robot: str = robot.namespace) -> None:
-            if isinstance(event, CommandPreempted | StreamStopped | CommandRejected):
+            if isinstance(event, RobotEvent):
                 event = replace(event, robot=robot)
             emit(event)
 
@@ -58,6 +63,8 @@ def robot_controls(
         joints = _controlled_joints(model, robot, drives, columns.start)
         limit = _limit(drives, columns.start)
         timestep = float(model.opt.timestep)
+        moves = joints.with_interface(POSITION) or joints.with_interface(EFFORT)
+        chains = FrameChains(model, data, frames, robot, joints, drives, columns.start)
         controls.append(
             RobotControl(
                 joints,
@@ -66,6 +73,7 @@ def robot_controls(
                 emit_for_robot,
                 limit,
                 _tendon_drive(model, data, robot, drives),
+                partial(_cartesian, chains) if moves else None,
             )
         )
     return controls
@@ -81,6 +89,7 @@ def bind(
 ) -> None:
     """Make controls write `references` and `data`, and limit the efforts of `drives`."""
     timestep = float(model.opt.timestep)
+    frames = cache(lambda: named_frames(model, layout))
     for control, robot, columns in zip(controls, layout.robots, layout.columns, strict=True):
         control.bind(
             references.values[:, columns],
@@ -88,6 +97,14 @@ def bind(
             _limit(drives, columns.start),
             _tendon_drive(model, data, robot, drives),
         )
+        cartesian, first = control.cartesian, columns.start
+        if isinstance(cartesian, CartesianController) and cartesian.chains.model is not model:
+            joints = control.joints
+            cartesian.bind(FrameChains(model, data, frames, robot, joints, drives, first))
+
+
+def _cartesian(chains: FrameChains, control: RobotControl) -> CartesianController:
+    return CartesianController(control.references, lambda: control.timestep, chains)
 
 
 def _tendon_drive(

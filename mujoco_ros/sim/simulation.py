@@ -130,7 +130,7 @@ class Simulation:
         plant.same = None
         for robot, control in zip(before.layout.robots, before.controls, strict=True):
             if not any(control is other for other in plant.controls):
-                control.reset(f"robot '{robot.name}' no longer exists")
+                control.end(f"robot '{robot.name}' no longer exists")
         self._take(plant)
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
@@ -224,7 +224,7 @@ class Simulation:
         data = self.data
         time = data.time
         for control, joints in self._measured:
-            if joints is not None and control.active:
+            if joints is not None and (control.active or control.reset_hold.active):
                 self._measure(control, joints)
             control.update(time)
         self.drives.write(self.references, self._ctrl)
@@ -269,9 +269,8 @@ class Simulation:
 
     def release_commands(self) -> None:
         """End goals, motions and external wrenches, between two steps; joints hold."""
-        for control, joints in self._measured:
-            if joints is not None:
-                self._measure(control, joints)
+        self._measure_all()
+        for control in self.controls:
             control.hold_all()
         self.wrenches.clear()
 
@@ -341,6 +340,11 @@ class Simulation:
                 self._measured.append((control, robot.joints))
         self._options_changed()
 
+    def _measure_all(self) -> None:
+        for control, joints in self._measured:
+            if joints is not None:
+                self._measure(control, joints)
+
     def _measure(self, control: RobotControl, joints: Joints) -> None:
         # With "clip", NumPy writes without a buffer between; no index is out of range.
         self._qpos.take(joints.qpos, out=control.q, mode="clip")
@@ -355,6 +359,7 @@ class Simulation:
             origin: Time from which steps are counted [s]; None to compute it.
         """
         self.note_state()
+        self._measure_all()
         self.set_time(time)
         if origin is not None:
             self.origin = origin

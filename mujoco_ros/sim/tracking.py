@@ -12,6 +12,7 @@ class Tracking:
         error: Position and velocity of the reference minus the measured ones.  # (2, n)
         acceleration: Acceleration of the reference.  # (n,)
         elapsed: Time since the trajectory of each robot started [s]; 0 without one.  # (r,)
+        speed_scaling: Speed of the trajectories of each robot, as a factor.  # (r,)
     """
 
     def __init__(self, plant: Plant) -> None:
@@ -20,6 +21,7 @@ class Tracking:
         self.error = np.zeros((2, count))
         self.acceleration = np.zeros(count)
         self.elapsed = np.zeros(len(plant.controls))
+        self.speed_scaling = np.ones(len(plant.controls))
         self._measured = np.zeros((2, count))
         self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))
 
@@ -33,3 +35,4 @@ class Tracking:
             self.error[:, part] = control.joints.error(desired, measured[:, part])
             self.acceleration[part] = control.trajectory.accelerations(time)
             self.elapsed[index] = control.trajectory.elapsed(time)
+            self.speed_scaling[index] = control.trajectory.speed_scaling

@@ -10,7 +10,7 @@ import pytest
 
 from benchmark.domains import Domain, used_domains
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 PARTICIPANT = """
 import sys, rclpy
 contexts = [rclpy.Context() for _ in range(2)]

@@ -230,7 +230,9 @@ def test_an_added_robot_gets_all_its_topics_and_a_removed_one_loses_them(
 
     own = {name for name in stepped.topics() if not name.startswith(("tf", "clock", "gripper"))}
     own -= {"rosout", "parameter_events"}
-    services = {name for name in stepped.services() if name.startswith(_JTC)}
+    services = {
+        name for name in stepped.services() if name.startswith((_JTC, "controller_manager/"))
+    }
     stepped.change(adding(arm("second")))
     assert stepped.listener.spin_until(lambda: of_second(stepped.topics()) == own)
     assert stepped.listener.spin_until(lambda: of_second(stepped.services()) == services)

@@ -19,7 +19,7 @@ from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.state_log.reader import StateLog
 
-_IN_TIME_S = 2.0
+_IN_TIME_S = 20.0
 
 
 def test_the_log_names_the_scene_and_the_topics_of_its_robots(zoo: ZooRecording) -> None:

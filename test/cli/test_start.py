@@ -18,7 +18,7 @@ def test_an_executable_imports_all_its_requirements(name: str) -> None:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=250,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

@@ -383,7 +383,7 @@ def test_a_removed_robot_ends_its_goals_with_the_reason():
     command(commanded, CommandSource.GRIPPER, "finger")
     commanded.run(0.1)
     commanded.events.clear()
-    commanded.control.reset("it is gone")
+    commanded.control.end("it is gone")
     ended = {event.goal: event.message for event in commanded.events}
     assert ended == {"trajectory": "it is gone", "grip": "it is gone"}
     assert not commanded.control.active

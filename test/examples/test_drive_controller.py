@@ -33,7 +33,7 @@ def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: CommandedS
     done = lamp.run(SCRIPT, "switch", "done")
     assert done.code == 0, done.errors
     state, *made = done.output.splitlines()
-    assert state == "lamp is in DARK; available: switch"
+    assert state == "lamp is in DARK; available: switch, deactivate"
     assert [line.split(" s  ")[1] for line in made] == [
         "DARK -> BRIGHT: switch",
         "BRIGHT -> DARK: done",
@@ -49,5 +49,5 @@ def test_a_transition_that_is_not_available_is_reported_with_the_others(
     other = lamp.start(SCRIPT, "--controller", "lump")
     refused, unknown = wrong.outcome(), other.outcome()
     assert refused.code == 1
-    assert refused.errors == "'glow' is not available in DARK; available: switch"
+    assert refused.errors == "'glow' is not available in DARK; available: switch, deactivate"
     assert (unknown.code, unknown.errors) == (1, "--controller is one of: lamp")

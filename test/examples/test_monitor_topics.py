@@ -49,7 +49,7 @@ def simulator(tmp_path: Path, domain: str) -> Iterator[None]:
         time.sleep(0.05)
     yield
     process.terminate()
-    assert process.wait(timeout=10) == 0, log.read_text()
+    assert process.wait(timeout=120) == 0, log.read_text()
 
 
 @pytest.fixture
@@ -60,7 +60,7 @@ def run(domain: str) -> Run:
         env={**os.environ, "ROS_DOMAIN_ID": domain},
         capture_output=True,
         text=True,
-        timeout=90,
+        timeout=250,
     )
 
 
@@ -81,7 +81,7 @@ def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
         with process:
             line = process.stdout.readline()
             process.stdout.close()
-            return line, process.wait(timeout=90), process.stderr.read()
+            return line, process.wait(timeout=250), process.stderr.read()
 
     return run_and_close
 
@@ -98,7 +98,7 @@ def test_it_ends_quietly_when_it_is_interrupted(simulator, domain: str, number: 
     assert process.stdout
     assert process.stdout.readline().startswith("monitoring ")
     process.send_signal(number)
-    _, errors = process.communicate(timeout=30)
+    _, errors = process.communicate(timeout=120)
     assert (process.returncode, errors) == (-number, "")
 
 

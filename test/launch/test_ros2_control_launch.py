@@ -66,7 +66,12 @@ def test_it_starts_the_simulator_and_ros2_control(ros2_launch, stand_ins):
     started = launch.started(EVERYTHING)
     (sim,), (publisher,) = started["sim"], started["robot_state_publisher"]
     (manager,), (spawner,) = started["ros2_control_node"], started["spawner"]
-    assert sim.parameters == {"scene": "arm", "ros2_control": True, "tf": "base"}
+    assert sim.parameters == {
+        "scene": "arm",
+        "ros2_control": True,
+        "tf": "base",
+        "clock_rate": 250.0,
+    }
     assert own_arguments(spawner.argv) == ARM
     assert manager.parameter_files == [
         yaml.safe_load((CONFIG / "arm.yaml").read_text()),
@@ -135,8 +140,50 @@ def test_arguments_of_the_simulator_are_passed_on(ros2_launch, stand_ins, tmp_pa
         "real_time_factor": 0.5,
         "ros2_control": True,
         "tf": "base",
+        "clock_rate": float(update_rate("quadruped")),
     }
     assert "rviz2" in started
+
+
+def update_rate(model: str) -> int:
+    content = yaml.safe_load((CONFIG / f"{model}.yaml").read_text())
+    return content["/**/controller_manager"]["ros__parameters"]["update_rate"]
+
+
+def test_in_lockstep_the_clock_waits_for_each_manager_at_its_update_rate(ros2_launch, stand_ins):
+    launch = ros2_launch(ROS2_CONTROL, "mode:=lockstep", environment=stand_ins)
+    (sim,) = launch.started(EVERYTHING)["sim"]
+    assert sim.parameters["mode"] == "lockstep"
+    assert sim.parameters["lockstep_sources"] == "joint_commands@250"
+
+    scene = load_scene("zoo")
+    launch = ros2_launch(ROS2_CONTROL, "scene:=zoo", "mode:=lockstep", environment=stand_ins)
+    (sim,) = launch.started(1 + 3 * len(scene.robots))["sim"]
+    assert sim.parameters["lockstep_sources"] == ", ".join(
+        f"{robot.name}/joint_commands@{update_rate(Path(robot.model).stem)}"
+        for robot in scene.robots
+    )
+
+
+def test_lockstep_needs_simulated_time(ros2_launch, stand_ins):
+    launch = ros2_launch(
+        ROS2_CONTROL, "mode:=lockstep", "use_sim_time:=false", environment=stand_ins
+    )
+    assert launch.wait() == 1
+    assert "mode:=lockstep needs use_sim_time:=true" in launch.output
+
+
+def test_sources_and_the_rate_of_the_clock_can_be_given(ros2_launch, stand_ins):
+    launch = ros2_launch(
+        ROS2_CONTROL,
+        "mode:=lockstep",
+        "lockstep_sources:=joint_commands@125",
+        "clock_rate:=500",
+        environment=stand_ins,
+    )
+    (sim,) = launch.started(EVERYTHING)["sim"]
+    assert sim.parameters["lockstep_sources"] == "joint_commands@125"
+    assert sim.parameters["clock_rate"] == 500.0
 
 
 def test_a_file_for_the_real_robot_is_used_unchanged(ros2_launch, stand_ins, tmp_path):

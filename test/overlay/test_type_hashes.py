@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import JointComponentTolerance
+from controller_manager_msgs.srv import SwitchController
 from rclpy.node import Node
 from ros_gz_interfaces.msg import Entity
 from simulation_interfaces.msg import (
@@ -48,9 +49,18 @@ InterfaceValue 74a12144ef6b7af67533195cb30f7f607d3301b66950208a72d280695f3e190c
 JointComponentTolerance 739ea7566931944d33830fa10f1bf5e7a7fbdc3172bce7a7eaac642bd6e3ffa4
 JointTolerance c254f9cece0f3b733017b6990fd46d1326e25242d6b8844398c97d9a88e7d648
 JointTrajectoryControllerState 51d8dd89cc624cbe9daaeeb4d80d6de9b86168ffdc3be41fefc0953e3c26e480
+SpeedScalingFactor 0c240f349f2b74e33e8741f83e0f196ddeb6585923663876ed3c1f51f0566037
 control_msgs/action: 5.8.0, of Jazzy
 FollowJointTrajectory 738ebcb7a2d7cfa42f9f1001cc99ce3a4383d1cfe508015d9be8485e4b1c66f6
 ParallelGripperCommand adfd3c1ebe8abc38ebcc0e454b6423d291d4010dd5697d14eca5b9be4726ae18
+controller_manager_msgs/msg: 5.16.0, of Kilted; the same in 4.46.0, of Jazzy
+ChainConnection 2daecd1da4b171f48b291c79747657a651eb1ab8821b68e38b1c88c736bba91c
+ControllerState 9a8780ab9814b6032978a07c6c7033cf1a7894ac8d948a6fb72afea07b04cc83
+controller_manager_msgs/srv: 5.16.0, of Kilted; the same in 4.46.0, of Jazzy
+ConfigureController b5de498113f4eabc7b932e019ca0498d67304b1ca465fe8a426ea89644865ff9
+ListControllers 4f8e36bb1fa5afdeba45c2d56ae6a2097b1493a253f961dd6290c085033bd189
+LoadController e37f7596c50c88cf8cb7a10cd376ff7579850cc63b5e787e9c8f11981f9ab4d2
+SwitchController d4ad10aa5da7808bc522d55d4123d8ef79de73d049d165639d7663ac37cc9895
 ros_gz_interfaces/msg: 2.1.1; the same in 1.0.5
 Contact ba5acbac280b8650f9ad7caf995888ff8aca861742e0159d8d36efe8460d0db3
 Contacts 2cf36dd51e105580839fb7d6c028846a6342a8dfd62fde733d05f3e0c9ec4b5b
@@ -167,7 +177,11 @@ def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "package", ["control_msgs", "ros_gz_interfaces", "tf2_msgs", "simulation_interfaces"]
+    "package",
+    [
+        *("control_msgs", "controller_manager_msgs", "ros_gz_interfaces", "tf2_msgs"),
+        "simulation_interfaces",
+    ],
 )
 def test_every_type_of_the_package_is_compared_with_its_genuine_hash(package: str) -> None:
     built = {
@@ -212,6 +226,7 @@ CONSTANTS: dict[type, dict[str, int]] = {
         "TRANSLATION": 4,
         "ROTATION": 5,
     },
+    SwitchController.Request: {"BEST_EFFORT": 1, "STRICT": 2, "AUTO": 3, "FORCE_AUTO": 4},
     Entity: {
         "NONE": 0,
         "LIGHT": 1,
@@ -313,6 +328,7 @@ CONSTANTS: dict[type, dict[str, int]] = {
         "UNSUPPORTED_ASSETS": 105,
         "UNSUPPORTED_ELEMENTS": 106,
     },
+    SwitchController.Request: {"BEST_EFFORT": 1, "STRICT": 2, "AUTO": 3, "FORCE_AUTO": 4},
     UnloadWorld.Response: {"NO_WORLD_LOADED": 101},
     GetCurrentWorld.Response: {"NO_WORLD_LOADED": 101},
     GetAvailableWorlds.Response: {"DEFAULT_SOURCES_FAILED": 101},

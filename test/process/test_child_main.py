@@ -22,7 +22,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def outcome(*arguments: str) -> tuple[int, str]:
     """Return exit code and standard error of the module's child process."""
     process = child_process.start(python_command("work", *arguments), stderr=subprocess.PIPE)
-    _, errors = process.communicate(timeout=60)
+    _, errors = process.communicate(timeout=250)
     return process.returncode, errors.decode()
 
 

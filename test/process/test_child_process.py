@@ -13,7 +13,7 @@ import pytest
 from mujoco_ros.process.child_process import end, exit_reason, python_command, start
 
 ROOT = Path(__file__).resolve().parents[2]
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 MODULE = """
 import os, signal, sys, time
 from pathlib import Path

@@ -12,7 +12,7 @@ import pytest
 
 from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 MODULE = """
 import os
 from mujoco_ros.process.worker_process import serve

@@ -60,6 +60,7 @@ def test_the_torque_is_the_pd_law_of_the_command(simulate, integrator):
         simulation.data.qpos[:], simulation.data.qvel[:] = q, dq
         fields = (q_ref.tolist(), dq_ref.tolist(), tau.tolist())
         control.reset()
+        control.reset_hold.release()
         command = joint_command(control.joints, "clamp", NAMES, fields)
         control.command(CommandSource.JOINT_COMMANDS, command, simulation.data.time)
         assert simulation.step()

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from rclpy.publisher import Publisher
+from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import NodeContext
@@ -12,6 +13,9 @@ from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
+
+RESTART = "restart"
+"""The ``header.frame_id`` of a command whose source has started again after a reset."""
 
 
 class CommandServer:
@@ -54,11 +58,25 @@ class CommandServer:
         if self.goals is not None:
             self.goals.destroy()
 
-    def _subscribe(self, kind: Any, callback: Callable[[str, Any], None], *names: str) -> None:
-        """Subscribe to a topic of the robot; `callback` gets its name, too."""
+    def _subscribe(
+        self,
+        kind: Any,
+        callback: Callable[[str, Any], None],
+        *names: str,
+        on_count: Callable[[str, int], None] | None = None,
+        qos: QoSProfile = RELIABLE,
+    ) -> None:
+        """Subscribe to a topic of the robot; `callback` gets its name, too.
+
+        `on_count` gets its name and the number of matched publishers soon after that has changed.
+        """
         topic = within(self._namespace, *names)
         self._open.append(
             self._endpoints.subscription(
-                kind, topic, lambda message: callback(topic, message), RELIABLE
+                kind,
+                topic,
+                lambda message: callback(topic, message),
+                qos,
+                on_count=on_count and partial(on_count, topic),
             )
         )

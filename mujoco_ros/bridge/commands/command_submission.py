@@ -1,6 +1,6 @@
 """Submission of commands from the executor's thread to the physics thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
@@ -11,10 +11,11 @@ from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
-Take = Callable[[str, int, Callable[[float], None]], str]
+Take = Callable[[str, int, Callable[[float], None], Hashable, str], str]
 """Runs the command of a topic at the tick of its stamp [ns], in the physics thread.
 
-Returns why the command is dropped; empty if it is not.
+The last two arguments are what distinguishes the components of a controller_manager, and why the
+command is from before a reset. Returns why the command is dropped; empty if it is not.
 """
 
 
@@ -44,6 +45,7 @@ class CommandSubmission:
         stamp: int = 0,
         start: float | None = None,
         control: RobotControl | None = None,
+        component: Hashable = (),
     ) -> None:
         """Submit a command.
 
@@ -54,6 +56,7 @@ class CommandSubmission:
             stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
             start: When it starts [s of simulated time]; None is at once.
             control: The robot that it is for; it is dropped if it is from before its state was set.
+            component: What distinguishes the components of a controller_manager.
         """
         simulation = self._simulation
 
@@ -63,11 +66,11 @@ class CommandSubmission:
                 simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
 
         def run() -> None:
-            problem = self._past(stamp, start)
-            if not problem:
-                outdated = _outdated(control, stamp, start)
-                # Also then it answers its tick in lockstep.
-                problem = self._take(topic, stamp, _nothing if outdated else command) or outdated
+            past = self._past(stamp, start)
+            outdated = past or _outdated(control, stamp, start)
+            # Also then it may answer its tick in lockstep.
+            act = _nothing if outdated else command
+            problem = self._take(topic, stamp, act, component, past) or outdated
             if problem:
                 simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
@@ -87,9 +90,17 @@ class CommandSubmission:
             return epochs.problem(start, now, starts=True)
         return epochs.problem(stamp * NANOSECOND, now) if stamp else ""
 
-    def _at_once(self, _topic: str, _stamp: int, command: Callable[[float], None]) -> str:
-        command(float(self._simulation.data.time))
-        return ""
+    def _at_once(
+        self,
+        _topic: str,
+        _stamp: int,
+        command: Callable[[float], None],
+        _component: Hashable,
+        past: str,
+    ) -> str:
+        if not past:
+            command(float(self._simulation.data.time))
+        return past
 
 
 def _outdated(control: RobotControl | None, stamp: int, start: float | None) -> str:

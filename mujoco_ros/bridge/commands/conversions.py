@@ -67,17 +67,18 @@ def to_trajectory(
     joints: ControlledJoints,
     settings: TrajectorySettings,
     out_of_limits: OutOfLimits,
+    *,
+    upsampled: bool = False,
 ) -> Trajectory:
-    """Return the trajectory of a message.
+    """Return the trajectory of a message; see `trajectory`.
 
     Raises:
         CommandError: It is invalid.
     """
     stamp = message.header.stamp
     start = seconds(stamp) if stamp.sec or stamp.nanosec else None
-    return trajectory(
-        joints, settings, out_of_limits, message.joint_names, start, point_arrays(message)
-    )
+    names, points = message.joint_names, point_arrays(message)
+    return trajectory(joints, settings, out_of_limits, names, start, points, upsampled=upsampled)
 
 
 def joints_to_hold(message: JointTrajectory, joints: ControlledJoints) -> np.ndarray:

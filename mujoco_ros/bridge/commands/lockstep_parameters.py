@@ -1,7 +1,8 @@
 """Lockstep: the clock waits for commands, as parameters configure it."""
 
+import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,6 +10,9 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.rclpy_ext.endpoints import UNKNOWN
+from mujoco_ros.bridge.rclpy_ext.round_trip import RoundTrip
+from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED
@@ -17,10 +21,14 @@ from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep import LockstepConfig, SourceConfig
+from mujoco_ros.sim.stepping.lockstep import LockstepConfig
+from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
 
 _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
+_CONFIRMED_S = 2.0
+"""Longest wall time in which a component confirms its joint states."""
+_LOG = logging.getLogger(__name__)
 
 
 class LockstepParameters(Component):
@@ -67,6 +75,9 @@ class LockstepParameters(Component):
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
         self._next = LockstepConfig()
+        self._node = context.node
+        self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
+        self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
 
@@ -79,6 +90,34 @@ class LockstepParameters(Component):
     def wait(self, now: float) -> float:
         """Make the clock wait for commands."""
         return self._lockstep.wait(now)
+
+    def confirm(self, topics: Iterable[str]) -> None:
+        """Wait until the controller_managers of these topics have taken what was published.
+
+        Called by the physics thread, before the clock wakes them. Their components take the newest
+        joint states, in another thread than the one that the clock wakes.
+        """
+        for topic in topics:
+            round_trip = self._round_trips.get(topic)
+            if round_trip is not None and not round_trip.wait(_CONFIRMED_S):
+                _LOG.warning(
+                    "lockstep: a component on '%s' does not answer requests, so its joint states "
+                    "may be those of the tick before",
+                    topic,
+                )
+
+    def _connect(self, topic: str) -> None:
+        """Connect to the hardware components of a controller_manager, which publish on a topic."""
+        node = self._node
+        publishers = node.get_publishers_info_by_topic(node.resolve_topic_name(topic))
+        names = {
+            f"{it.node_namespace.rstrip('/')}/{it.node_name}/get_parameters"
+            for it in publishers
+            if it.node_name != UNKNOWN
+        }
+        known = self._round_trips.get(topic)
+        if known is None or known.services != names:
+            self._round_trips[topic] = RoundTrip(node, names)
 
     def prepare(self, plant: Plant) -> None:
         """Find the sources of the next model."""
@@ -136,7 +175,9 @@ class LockstepParameters(Component):
         there = command_topics(world, controllers=self._has_controllers)
         return LockstepConfig(
             sources=tuple(
-                SourceConfig(topic=topic, robot=there[topic], rate=rate)
+                SourceConfig(
+                    topic=topic, robot=there[topic], rate=rate, manager=not self._has_controllers
+                )
                 for topic, rate in self._sources().items()
                 if topic in there and values["mode"] == "lockstep"
             ),

@@ -1,10 +1,16 @@
 """Topics and actions that command the robots, and the events that follow."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
+from typing import Any
 
+from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.controller_restart import REACTIVATE, check_types
 from mujoco_ros.bridge.commands.gripper_server import GripperServer
+from mujoco_ros.bridge.commands.held_joints import HeldJoints
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -41,6 +47,8 @@ class RobotCommands(Component):
         self._served: dict[Part, _Served] = {}
         self._leaving: list[_Served] = []
         self._dispatching = False
+        self._held = HeldJoints(context)
+        self.check_parameters(context.values)
         self._simulation.events.clear()  # the initial reset
         self._simulation.on_event.append(self._wake)
         self.finish()
@@ -52,6 +60,12 @@ class RobotCommands(Component):
         present = dict(zip(plant.assembly.robots, robots, strict=True))
         synchronize(self._served, present, self._serve, self._close)
 
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject the activation of controllers whose manager cannot be asked."""
+        for name, value in values.items():
+            if value == REACTIVATE and name.rpartition(".")[2] == "reset_hold":
+                check_types(name)
+
     def _serve(self, part: Part, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
         """Open the topics and actions of a robot."""
         robot, control = of_robot
@@ -61,6 +75,7 @@ class RobotCommands(Component):
         if kinds and self._context.has_controllers:
             kinds += [TrajectoryServer] if control.joints.with_interface(POSITION) else []
             kinds += [GripperServer] if control.gripper is not None else []
+            kinds += _cartesian_servers() if control.cartesian is not None else []
         servers = [kind(self._context, robot.namespace, control) for kind in kinds]
         return _Served(robot=part.name, namespace=robot.namespace, servers=servers)
 
@@ -143,6 +158,8 @@ class RobotCommands(Component):
                 )
             case events.CommandRejected():
                 self._rejections.report(_place(event.robot, event.source), "refused", event.message)
+            case events.JointsHeld() | events.CommandHeld() | events.HoldEnded():
+                self._held.handle(event)
             case events.CommandFailed():
                 self._rejections.report(event.topic, "failed", event.message)
                 if isinstance(event.goal, Goal):
@@ -153,6 +170,15 @@ class RobotCommands(Component):
                     event.goal.abort(event.message)
             case events.SimulationReset():
                 self._context.notify_reset(event)
+
+
+def _cartesian_servers() -> list[type[CommandServer]]:
+    """Return what serves a Cartesian controller, as far as the message packages are installed."""
+    if find_spec("controller_manager_msgs") is None:
+        return [CartesianServer]
+    from mujoco_ros.bridge.commands.controller_switch import ControllerSwitch
+
+    return [CartesianServer, ControllerSwitch]
 
 
 def _place(robot: str, source: events.CommandSource) -> str:

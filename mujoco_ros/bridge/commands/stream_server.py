@@ -1,12 +1,14 @@
 """Topics of streamed joint commands: joint_commands and the forward command controllers."""
 
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED
@@ -14,7 +16,9 @@ from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand, forward_command, joint_command
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.naming import within
+from mujoco_ros.sim.command_queue import QueueFullError
 
 
 class StreamServer(CommandServer):
@@ -24,7 +28,14 @@ class StreamServer(CommandServer):
         """Open the topics; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._ignored: set[str] = set()
-        self._subscribe(JointState, self._handle_joint_command, CommandSource.JOINT_COMMANDS)
+        self._lockstep = context.lockstep
+        self._in_lockstep: tuple[StreamSettings, StreamSettings] | None = None
+        self._subscribe(
+            JointState,
+            self._handle_joint_command,
+            CommandSource.JOINT_COMMANDS,
+            on_count=self._count_publishers,
+        )
         for source, interface in FORWARDED.items() if context.has_controllers else ():
             if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
@@ -46,7 +57,15 @@ class StreamServer(CommandServer):
                 control.joints, control.stream.out_of_limits, message.name, fields
             ),
             nanoseconds(message.header.stamp),
+            tuple(message.name),
+            restarts=message.header.frame_id == RESTART,
         )
+
+    def _count_publishers(self, topic: str, count: int) -> None:
+        if not count:
+            with suppress(QueueFullError):  # the physics thread has ended
+                depart = partial(self._lockstep.depart, topic)
+                self._simulation.commands.submit(depart, urgent=True)
 
     def _handle_forward_command(
         self, source: CommandSource, topic: str, message: Float64MultiArray
@@ -61,13 +80,20 @@ class StreamServer(CommandServer):
         )
 
     def _submit_checked(
-        self, topic: str, source: CommandSource, read: Callable[[], JointCommand], stamp: int = 0
+        self,
+        topic: str,
+        source: CommandSource,
+        read: Callable[[], JointCommand],
+        stamp: int = 0,
+        component: tuple[str, ...] = (),
+        *,
+        restarts: bool = False,
     ) -> None:
         try:
             command = read()
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
-            self._submit(topic, _nothing, stamp=stamp)
+            self._submit(topic, _nothing, stamp=stamp, component=component)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -79,7 +105,23 @@ class StreamServer(CommandServer):
                 "takes none",
                 count=len(new),
             )
-        self._submit(topic, lambda time: self._control.command(source, command, time), stamp=stamp)
+
+        def apply(time: float) -> None:
+            if restarts:
+                self._control.reset_hold.release(source)
+            self._control.command(source, command, time, self._settings(topic))
+
+        self._submit(topic, apply, stamp=stamp, component=component)
+
+    def _settings(self, topic: str) -> StreamSettings:
+        """Return the settings of a topic, with the period of its ticks unless one is configured."""
+        settings, period = self._control.stream, self._lockstep.period(topic)
+        if settings.period or not period:
+            return settings
+        known = self._in_lockstep
+        if known is None or known[0] is not settings or known[1].period != period:
+            known = self._in_lockstep = settings, replace(settings, period=period)
+        return known[1]
 
 
 def _nothing(_time: float) -> None:

@@ -2,17 +2,20 @@
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
+from control_msgs.msg import SpeedScalingFactor
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
 from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances, to_trajectory
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, stamp
+from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.trajectory.controller import check_speed_scaling
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tolerances
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.clock_epochs import NANOSECOND
@@ -35,6 +38,13 @@ class TrajectoryServer(CommandServer):
         )
         self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
+        self._subscribe(
+            SpeedScalingFactor,
+            self._handle_speed,
+            CommandSource.TRAJECTORY,
+            "speed_scaling_input",
+            qos=LATCHED,
+        )
 
     def result(self, event: GoalEnded) -> FollowJointTrajectory.Result:
         """Return a result with the outcome as error code."""
@@ -63,14 +73,24 @@ class TrajectoryServer(CommandServer):
     def _handle_topic(self, topic: str, message: JointTrajectory) -> None:
         stamp_ns = nanoseconds(message.header.stamp)
         try:
-            checked = self._read(message, topic)
+            checked = self._read(message, topic, upsampled=True)
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
             if not (stamp_ns and self._past(stamp_ns * NANOSECOND)):
                 # It counts as the answer of a lockstep tick.
                 self._submit(topic, lambda _time: None, stamp=stamp_ns)
             return
-        self._submit_checked(checked, topic, None, stamp_ns)
+        restarts = message.header.frame_id == RESTART
+        self._submit_checked(checked, topic, None, stamp_ns, restarts=restarts)
+
+    def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
+        factor = message.factor
+        try:
+            check_speed_scaling(factor)
+        except CommandError as error:
+            self._rejections.report(topic, "refused", str(error))
+            return
+        self._submit(topic, lambda _time: self._control.trajectory.scale_speed(factor))
 
     def check(self, goal: FollowJointTrajectory.Goal) -> Checked | None:
         """Return the checked trajectory with its tolerances; report a rejected one."""
@@ -93,13 +113,26 @@ class TrajectoryServer(CommandServer):
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
 
     def _submit_checked(
-        self, checked: Checked, topic: str, goal: Goal | None, stamp_ns: int = 0
+        self,
+        checked: Checked,
+        topic: str,
+        goal: Goal | None,
+        stamp_ns: int = 0,
+        *,
+        restarts: bool = False,
     ) -> None:
         control = self._control
+
+        def follow(time: float) -> None:
+            assert isinstance(checked, tuple)
+            if restarts:
+                control.reset_hold.release(CommandSource.TRAJECTORY)
+            control.follow(*checked, goal, time)
+
         if isinstance(checked, tuple):
             self._submit(
                 topic,
-                lambda time: control.follow(*checked, goal, time),
+                follow,
                 goal,
                 stamp=stamp_ns,
                 start=checked[0].start,
@@ -107,7 +140,7 @@ class TrajectoryServer(CommandServer):
         else:
             self._submit(topic, lambda _time: control.hold(checked, goal), goal, stamp=stamp_ns)
 
-    def _read(self, message: JointTrajectory, topic: str) -> Checked:
+    def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Checked:
         """Return the trajectory of a message, with the tolerances of the parameters.
 
         Raises:
@@ -120,7 +153,9 @@ class TrajectoryServer(CommandServer):
             raise LateError(problem)
         if not message.points:
             return joints_to_hold(message, joints)
-        checked = to_trajectory(message, joints, settings, control.stream.out_of_limits)
+        checked = to_trajectory(
+            message, joints, settings, control.stream.out_of_limits, upsampled=upsampled
+        )
         now = self._simulation.time
         checked.check_in_time(now)
         self._rejections.report_clamped(topic, checked.clamped)

@@ -36,6 +36,9 @@ LIMITS = (
         "saturation", "share of the steps in which a joint was at its limit", 0.0, NEVER, 1.0
     ),
     MetricLimit("refusals", "commands rejected, changed or preempted", 0.0, NEVER, 1e9),
+    MetricLimit(
+        "held_joints", "joints held since a reset, which a source wants to move", 0.0, NEVER, 1e9
+    ),
     MetricLimit("command_age", "age of the command that a joint follows [s]", NEVER, NEVER, 1e6),
     MetricLimit("lost_messages", "messages that the middleware rejected", 0.0, NEVER, 1e9),
     MetricLimit(

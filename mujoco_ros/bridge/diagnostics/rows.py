@@ -119,6 +119,12 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
     most, steps = max(saturated.values(), default=0), max(1, now.status.steps)
     rejected = sum(now.rejections.values()) - sum(before.rejections.values())
     several = len(status.holders) > 1
+    held = {
+        f"{robot}: {source}" if several else str(source): back
+        for robot, sources in status.held.items()
+        for source, back in sources.items()
+    }
+    waiting = {source: back for source, back in held.items() if back.commands}
     return DiagnosticReport(
         "as commanded",
         {
@@ -126,6 +132,10 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
                 f"{robot}: {_owner(source)}" if several else _owner(source): ", ".join(joints)
                 for robot, holders in status.holders.items()
                 for source, joints in holders.items()
+            },
+            **{
+                f"not moved by {source} since the reset": ", ".join(back.joints)
+                for source, back in held.items()
             },
             **{
                 f"steps at the torque limit: {joint}": str(count)
@@ -136,6 +146,14 @@ def control(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> DiagnosticRe
         metrics=(
             Metric("saturation", most / steps, f"at the torque limit: {', '.join(saturated)}"),
             Metric("refusals", rejected, f"{rejected} commands rejected, changed or preempted"),
+            Metric(
+                "held_joints",
+                sum(len(back.joints) for back in waiting.values()),
+                "; ".join(
+                    f"{source} is held back since a reset: {back.reason}"
+                    for source, back in waiting.items()
+                ),
+            ),
         ),
     )
 

@@ -12,6 +12,7 @@ import numpy as np
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.control_specs import (
     ANGULAR_GRIPPER,
+    CARTESIAN,
     FORWARD,
     GAINS,
     GAINS_FILE,
@@ -24,6 +25,7 @@ from mujoco_ros.bridge.parameters.control_specs import (
 )
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import Gains, load_gains
 from mujoco_ros.control.joints import ControlledJoints
@@ -36,7 +38,9 @@ from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.gains import GainChange
 
-Settings = tuple[StreamSettings, TrajectorySettings, GripperSettings | None]
+Settings = tuple[
+    StreamSettings, TrajectorySettings, GripperSettings | None, CartesianSettings | None
+]
 
 
 @dataclass(eq=False, kw_only=True)
@@ -125,7 +129,30 @@ class _Robot:
             StreamSettings(**of(STREAM)),
             TrajectorySettings(**tolerances, **(of(TRAJECTORY) if joints else {})),
             GripperSettings(**of(GRIPPER)) if self.has_gripper else None,
+            self.cartesian(values),
         )
+
+    def cartesian(self, values: Mapping[str, Any]) -> CartesianSettings | None:
+        """Return the settings of its Cartesian controller from the values of parameters."""
+        if not self.controllers or self.control.cartesian is None:
+            return None
+        return CartesianSettings(
+            **{name: values[self.name(template)] for name, template in CARTESIAN.items()}
+        )
+
+    def check(self, values: Mapping[str, Any]) -> None:
+        """Check that its Cartesian controller can have the settings.
+
+        Raises:
+            UserInputError: It cannot.
+        """
+        settings, cartesian = self.cartesian(values), self.control.cartesian
+        if settings is None or cartesian is None:
+            return
+        try:
+            cartesian.check(settings)
+        except UserInputError as error:
+            raise UserInputError(f"{self.prefix}cartesian_controller: {error}") from error
 
 
 class ControlParameters(Component):
@@ -173,6 +200,7 @@ class ControlParameters(Component):
                     raise UserInputError(f"two parameters would be named '{name}'; rename a joint")
                 taken.add(name)
             plant.gains.configure(part, self._initial_gains(robot))
+            robot.check(self._values)
             robot.control.configure(*robot.settings(self._values))
 
     def finish(self) -> None:
@@ -200,6 +228,15 @@ class ControlParameters(Component):
     def rollback(self) -> None:
         """Discard the parameters of the next robots."""
         self._next, self._values = {}, {}
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Check the settings of the Cartesian controllers that a set changes.
+
+        Raises:
+            UserInputError: A frame or a joint does not exist, or takes no commands of the mode.
+        """
+        for part in {self._settings_of[n] for n in values if n in self._settings_of}:
+            self._robots[part].check({**self._parameters.values, **values})
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies accepted gains and settings."""
@@ -364,3 +401,6 @@ def _settings_specs(robot: _Robot) -> Iterator[ParameterSpec]:
         yield robot.spec(GRIPPER_JOINT, default=robot.joints.gripper_name)
         for template in GRIPPER.values():
             yield robot.gripper_spec(template)
+    if robot.controllers and robot.control.cartesian is not None:
+        for template in CARTESIAN.values():
+            yield robot.spec(template)

@@ -1,9 +1,10 @@
 """Parameters of each robot: PD gains, and settings of its controllers."""
 
-from dataclasses import MISSING, fields
-from typing import get_args, get_type_hints
+from dataclasses import fields
+from typing import Any, get_args, get_type_hints
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.control.modes import INTERFACES
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
@@ -18,8 +19,8 @@ def _specs(settings: type, prefix: str = "") -> dict[str, ParameterSpec]:
     for each in fields(settings):
         metadata = dict(each.metadata)
         name = prefix + (metadata.pop("parameter") or each.name)
-        default = 0.0 if each.default is MISSING else each.default
-        choices = get_args(kinds[each.name])
+        default: Any = 0.0 if "<joint>" in name else each.default
+        choices = get_args(kinds[each.name]) if isinstance(default, str) else ()
         specs[each.name] = ParameterSpec(name, default, choices=choices, **metadata)
     return specs
 
@@ -60,6 +61,8 @@ TOLERANCES = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" in 
 GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint or tendon of the gripper", fixed=True)
 GRIPPER = _specs(GripperSettings, _GRIPPER)
 """Field of GripperSettings to its parameter."""
+CARTESIAN = _specs(CartesianSettings, "cartesian_controller.")
+"""Field of CartesianSettings to its parameter."""
 # The tolerance is that of ros2_controllers, and the speed closes common fingers in a second.
 ANGULAR_GRIPPER = {f"{_GRIPPER}goal_tolerance": 0.01, f"{_GRIPPER}max_velocity": 1.0}
 """Defaults of a gripper whose position is an angle [rad, rad/s], by name of the parameter."""

@@ -1,8 +1,9 @@
 """Everything the simulation publishes at its own pace."""
 
 import logging
+import math
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -16,27 +17,41 @@ from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.publishing.topics import WrenchSign, clock_topic
+from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, WrenchSign, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.manager_source import whole_steps
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
-_APART = ("controller_state", STATES, ARRAY, CONTACTS)
+_APART = ("controller_state", CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
 _AT_TICKS = 0
 """In place of a number of steps: only at ticks of the lockstep."""
+_SECOND = 1_000_000_000
+"""In nanoseconds."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Settings:
-    """Settings on which the batches depend."""
+    """Settings on which the batches depend.
+
+    Attributes:
+        rates: Rates of the topics [Hz].
+        locked: Robots that the clock waits for.
+        timestep: Simulated time of a step [s].
+        clock_every: Steps from one message of the clock to the next; 0 if that is as the others.
+        managed: Whether joint states come with every message of the clock, for a
+            controller_manager.
+    """
 
     rates: dict[str, float] = field(default_factory=dict)
     locked: frozenset[str] = frozenset()
     timestep: float = 0.0
+    clock_every: int = 0
+    managed: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,6 +95,8 @@ class _Stage:
                 robots = tuple(sorted(observers & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
                 every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
+                if topic.rate == "joint_states" and settings.managed:
+                    every = math.gcd(every, settings.clock_every)
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
         self.batches = [
             _Batched(
@@ -118,6 +135,16 @@ class Publishers(Component):
             for topic, rate in RATES.items()
         ),
         ParameterSpec(
+            "clock_rate",
+            0.0,
+            "Rate of /clock in simulated time [Hz], its period rounded up to whole steps; 0 "
+            "publishes it with every other message. A controller_manager wakes exactly on its "
+            "ticks if this is its update_rate",
+            low=0.0,
+            high=MAX_RATE_HZ,
+            least=MIN_RATE_HZ,
+        ),
+        ParameterSpec(
             "wrench_sign",
             "child_on_parent",
             "Sign of wrenches: the load that the child side of a sensor puts on its parent (a "
@@ -133,6 +160,7 @@ class Publishers(Component):
         frames: Callable[[Plant], FramePlan],
         *,
         all_at_last_step: bool = True,
+        confirm: Callable[[Iterable[str]], object] | None = None,
     ) -> None:
         """Create the publishers of every topic.
 
@@ -144,9 +172,11 @@ class Publishers(Component):
             frames: Returns the frames on /tf.
             all_at_last_step: Whether every topic is published after the last step that was
                 requested from `context.run`.
+            confirm: Returns when the controller_managers of some topics have taken what was
+                published.
         """
         self._run = context.run if all_at_last_step else None
-        self._lockstep = context.lockstep
+        self._lockstep, self._confirm = context.lockstep, confirm
         self._simulation, values = context.simulation, context.values
         self._controllers = context.has_controllers
         self._frames = frames
@@ -156,6 +186,10 @@ class Publishers(Component):
         self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._joined.append)
         self._reported = 0  # lost messages in the last report
         self._rates = {topic: values[_RATE + topic] for topic in RATES}
+        self._clock_rate: float = values["clock_rate"]
+        # A controller_manager takes the newest joint states when the clock wakes it.
+        self._clock_last = not self._controllers
+        self._due: list[_Batched] = []
         self._settings = _Settings()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
@@ -230,11 +264,15 @@ class Publishers(Component):
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that sets publish rates."""
         rates = {topic: values[_RATE + topic] for topic in RATES if _RATE + topic in values}
-        return partial(self.set_rates, rates) if rates else None
+        clock: float | None = values.get("clock_rate")
+        if not rates and clock is None:
+            return None
+        return partial(self.set_rates, rates, clock)
 
-    def set_rates(self, rates: Mapping[str, float]) -> None:
+    def set_rates(self, rates: Mapping[str, float], clock: float | None = None) -> None:
         """Set publish rates [Hz of simulated time], 0 for off; rates of a robot take precedence."""
         self._rates = {**self._rates, **rates}
+        self._clock_rate = self._clock_rate if clock is None else clock
         self._arrange()
 
     def start(self) -> None:
@@ -245,6 +283,9 @@ class Publishers(Component):
         """Publish the sample again to new subscriptions while the clock waits for commands."""
         if self._joined and self._lockstep.waiting:
             self._repeat()
+        if change := self._lockstep.take_nudge():
+            time = round(self._simulation.time * _SECOND) + min(change, 0)
+            self._clock_batch.publish(*divmod(time, _SECOND))
         return 0.0
 
     def after_step(self) -> None:
@@ -255,24 +296,31 @@ class Publishers(Component):
         """Publish the topics that are due at this sample, or all; called once per step."""
         # From the time, not counted: the same samples are published after each reset.
         step = self._simulation.step_number
-        stamp = None
         ticking = self._ticking = self._lockstep.begin()
         last = everything or (self._run is not None and self._run.is_last())
+        self._due.clear()
+        for batched in self._batches():
+            on_time = batched.every and (step % batched.every == 0 or last)
+            if on_time or not batched.robots.isdisjoint(ticking):
+                self._due.append(batched)
+        every = self._lockstep.clock_every or self._settings.clock_every
+        has_clock = bool(ticking) or (step % every == 0 or last if every else bool(self._due))
+        if not has_clock and not self._due:
+            return
+        stamp = split(self._simulation.time)
         if ticking:
             self._joined.clear()  # they receive this tick
-            stamp = split(self._simulation.time)
+        if has_clock and not self._clock_last:
             self._clock_batch.publish(*stamp)
-        for due in self._batches():
-            late = not due.every or (step % due.every and not last)
-            if late and due.robots.isdisjoint(ticking):
-                continue
-            if stamp is None:
-                stamp = split(self._simulation.time)
-                self._clock_batch.publish(*stamp)
-            if due.batch.has_subscriptions:
-                for update in due.updates:
+        for batched in self._due:
+            if batched.batch.has_subscriptions:
+                for update in batched.updates:
                     update()
-                due.batch.publish(*stamp)
+                batched.batch.publish(*stamp)
+        if has_clock and self._clock_last:
+            if ticking and self._confirm is not None:
+                self._confirm(self._lockstep.counted)
+            self._clock_batch.publish(*stamp)
 
     def _batches(self) -> list[_Batched]:
         """Return the batches, arranged again after a change of the lockstep."""
@@ -289,16 +337,26 @@ class Publishers(Component):
         """Publish the sample of the last tick again, to subscriptions matched since."""
         joined = [self._joined.popleft() for _ in range(len(self._joined))]
         stamp = split(self._simulation.time)
-        self._clock_batch.repeat(*stamp, joined)
+        if not self._clock_last:
+            self._clock_batch.repeat(*stamp, joined)
         for due in self._batches():
             if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()
                 due.batch.repeat(*stamp, joined)
+        if self._clock_last:
+            self._clock_batch.repeat(*stamp, joined)
 
     def _present_settings(self) -> _Settings:
         timestep = float(self._simulation.model.opt.timestep)
-        return _Settings(rates=self._rates, locked=self._lockstep.robots, timestep=timestep)
+        rate = self._clock_rate
+        return _Settings(
+            rates=self._rates,
+            locked=self._lockstep.robots,
+            timestep=timestep,
+            clock_every=whole_steps(rate, timestep) if rate else 0,
+            managed=self._clock_last,
+        )
 
     def _open(self, serialized: SerializedTopic) -> TopicPublisher:
         topic = serialized.topic

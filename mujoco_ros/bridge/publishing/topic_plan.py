@@ -7,11 +7,17 @@ import numpy as np
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import WrenchSign, robot_topics, transform_topic
+from mujoco_ros.bridge.publishing.topics import (
+    CARTESIAN_STATE,
+    WrenchSign,
+    robot_topics,
+    transform_topic,
+)
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.sensors.robot_sensors import Distances
+from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import Tracking
@@ -57,7 +63,7 @@ class TopicPlan:
         parents = plant.model.body_parentid[frames.linked_bodies].tolist()
         poses = RelativePoses(frames.linked_bodies, parents, sample)
         optical = OpticalPoses(frames.following, sample)
-        tracking = Tracking(plant)
+        tracking, motions = Tracking(plant), FrameMotions(plant)
         distances, marked = Distances(plant.model), np.zeros_like(sample.sensordata)
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
@@ -76,6 +82,8 @@ class TopicPlan:
             "position_error": tracking.error[0],
             "velocity_error": tracking.error[1],
             "elapsed": tracking.elapsed,
+            "speed_scaling": tracking.speed_scaling,
+            CARTESIAN_STATE: motions.values,
         }
 
         def update_distances() -> None:
@@ -87,6 +95,7 @@ class TopicPlan:
             "base_motion": motion.update,
             "relative_poses": poses.update,
             "optical_poses": optical.update,
+            CARTESIAN_STATE: motions.update,
             "position_error": lambda: tracking.update(now()),
         }
         topics: list[Topic] = []
@@ -94,7 +103,8 @@ class TopicPlan:
         for index, robot in enumerate(layout.robots):
             joints = plant.controls[index].joints.with_interface(POSITION) if controllers else ()
             controlled = [(joint, first_joint + joint) for joint in joints]
-            topics += robot_topics(index, robot, first_base, wrench_sign, controlled)
+            base = motions.bases.get(index, "") if controllers else ""
+            topics += robot_topics(index, robot, first_base, wrench_sign, controlled, base)
             first_base += len(robot.bases)
             first_joint += len(robot.joints.names)
         if frames.moving:

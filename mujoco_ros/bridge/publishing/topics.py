@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
-from geometry_msgs.msg import AccelStamped, TransformStamped
+from geometry_msgs.msg import AccelStamped, PoseStamped, TransformStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
@@ -35,6 +35,7 @@ LATCHED = QoSProfile(
 )
 TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
 WORLD = "world"
+CARTESIAN_STATE = "cartesian_state"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
 
 
@@ -51,6 +52,7 @@ def robot_topics(
     first_base: int,
     wrench_sign: WrenchSign,
     controlled: Sequence[tuple[int, int]] = (),
+    base: str = "",
 ) -> Iterator[Topic]:
     """Yield the topics of a robot except TF.
 
@@ -61,6 +63,7 @@ def robot_topics(
         wrench_sign: Sign of wrenches.
         controlled: Joints of its trajectory controller: index among the robot's joints, and among
             the joints of all robots.
+        base: Base of the frame that its Cartesian controller moves; empty without one.
     """
     # MuJoCo's force and torque sensors report the load of the parent on the child.
     load_sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
@@ -68,6 +71,8 @@ def robot_topics(
         yield _joint_states(index, robot)
     if controlled:
         yield _controller_state(index, robot, controlled)
+    if base:
+        yield from _cartesian_state(index, robot, base)
     for kind in SENSOR_KINDS:
         for sensor in robot.sensors[kind.key]:
             yield _sensor(index, robot, kind, sensor, load_sign)
@@ -76,9 +81,9 @@ def robot_topics(
     for it in robot.arrays:
         yield sensor_array_topic(index, robot, it)
     yield contact_states_topic(index, robot)
-    for row, base in enumerate(robot.bases, first_base):
-        yield _odom(index, robot, base, row)
-        yield _base_accel(index, robot, base, row)
+    for row, floating in enumerate(robot.bases, first_base):
+        yield _odom(index, robot, floating, row)
+        yield _base_accel(index, robot, floating, row)
 
 
 def vector(path: str, array_name: str, start: int) -> dict[str, NumberSource]:
@@ -130,7 +135,7 @@ def _controller_state(
 ) -> Topic:
     joints = robot.joints
     message = JointTrajectoryControllerState(
-        joint_names=[joints.names[own] for own, _ in controlled], speed_scaling_factor=1.0
+        joint_names=[joints.names[own] for own, _ in controlled]
     )
     numbers: dict[str, NumberSource] = {}
     for field, array_name in (
@@ -162,6 +167,7 @@ def _controller_state(
         point, name = field.split(".")
         # A copy for each field: messages may keep the array itself.
         setattr(getattr(message, point), name, zeros[:])
+    numbers["speed_scaling_factor"] = NumberSource("speed_scaling", index)
     return Topic(
         name=within(robot.namespace, CONTROLLER_STATE),
         rate="controller_state",
@@ -175,6 +181,28 @@ def _controller_state(
         qos=RELIABLE,
         robot=index,
     )
+
+
+def _cartesian_state(index: int, robot: RobotLayout, base: str) -> Iterator[Topic]:
+    pose, twist, first = PoseStamped(), TwistStamped(), 13 * index
+    pose.header.frame_id = twist.header.frame_id = base
+    numbers = vector("pose.position", CARTESIAN_STATE, first)
+    numbers |= quaternion("pose.orientation", CARTESIAN_STATE, first + 3)
+    velocities = vector("twist.linear", CARTESIAN_STATE, first + 7)
+    velocities |= vector("twist.angular", CARTESIAN_STATE, first + 10)
+    for name, message, values in (
+        ("current_pose", pose, numbers),
+        ("current_twist", twist, velocities),
+    ):
+        yield Topic(
+            name=within(robot.namespace, "cartesian_controller", name),
+            rate=CARTESIAN_STATE,
+            message=message,
+            numbers=values,
+            stamps=("header.stamp",),
+            qos=RELIABLE,
+            robot=index,
+        )
 
 
 def _sensor(

@@ -20,7 +20,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded
 
 _POLL_S = 0.05
-_UNKNOWN = "_NODE_NAME_UNKNOWN_"
+UNKNOWN = "_NODE_NAME_UNKNOWN_"
 """Name of a node that is not completely discovered."""
 
 
@@ -30,7 +30,7 @@ class _Opened:
 
     Attributes:
         kind: Type of the messages, as peers report it.
-        count: Matched subscriptions of a publisher, as last reported to `on_count`.
+        count: Matched peers, as last reported to `on_count`.
         warned: Peers that a warning was logged about.
     """
 
@@ -42,9 +42,13 @@ class _Opened:
     warned: set[tuple[int, ...]] = field(default_factory=set)
 
     def poll(self) -> None:
-        """Call `on_count` if the number of subscriptions has changed."""
+        """Call `on_count` if the number of matched peers has changed."""
         if self.on_count is not None:
-            count = self.endpoint.get_subscription_count()
+            endpoint = self.endpoint
+            publishes = isinstance(endpoint, Publisher)
+            count = (
+                endpoint.get_subscription_count() if publishes else endpoint.get_publisher_count()
+            )
             if count != self.count:
                 self.count = count
                 self.on_count(count)
@@ -123,8 +127,13 @@ class Endpoints:
         qos: QoSProfile,
         *,
         raw: bool = False,
+        on_count: Callable[[int], None] | None = None,
     ) -> Subscription:
-        """Open a subscription; arguments as those of rclpy."""
+        """Open a subscription.
+
+        Arguments are those of rclpy, and `on_count`: called with the number of matched publishers
+        soon after it has changed from 0.
+        """
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         subscription = self.node.create_subscription(
             kind,
@@ -136,7 +145,7 @@ class Endpoints:
             event_callbacks=events,
             raw=raw,
         )
-        self._open[id(subscription)] = _Opened(subscription, _name(kind), _complete(qos))
+        self._open[id(subscription)] = _Opened(subscription, _name(kind), _complete(qos), on_count)
         return subscription
 
     def close(self, endpoint: Publisher | Subscription) -> None:
@@ -177,7 +186,7 @@ class Endpoints:
         peers = {tuple(peer.endpoint_gid): peer for peer in endpoint.peers(self.node)}
         endpoint.warned &= peers.keys()
         for gid in peers.keys() - endpoint.warned:
-            known = peers[gid].node_name != _UNKNOWN
+            known = peers[gid].node_name != UNKNOWN
             if known and (problem := endpoint.problem(peers[gid])):
                 endpoint.warned.add(gid)
                 self.node.get_logger().warning(problem)

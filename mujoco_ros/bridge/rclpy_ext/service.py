@@ -214,6 +214,8 @@ def failure(response: Any, message: str, code: int | None = None) -> Any:
     """Fill in a failure in `response`, as its type defines it, and return it."""
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = False, message
+    elif hasattr(response, "ok"):  # controller_manager_msgs
+        response.ok, response.message = False, message
     elif hasattr(getattr(response, "result", None), "successful"):  # rcl_interfaces
         response.result.successful, response.result.reason = False, message
     elif hasattr(response, "result"):  # simulation_interfaces

@@ -1,8 +1,10 @@
 """The service ResetSimulation, and the topic of every reset."""
 
 from collections.abc import Callable, Mapping
+from math import inf
 from typing import Any
 
+from rclpy.duration import Duration
 from rclpy.qos import QoSProfile
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import ResetSimulation
@@ -25,6 +27,9 @@ _SCOPES = {
 }
 _EVENT = QoSProfile(depth=10)
 """Not latched: a later subscriber has nothing from before the reset."""
+_POLL_S = 0.002
+_LONGEST_S = 1.0
+"""Wall time after which a clock in lockstep does not wait for subscribers that were killed."""
 
 
 class ResetService:
@@ -47,6 +52,9 @@ class ResetService:
         self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
         self._events = context.endpoints.publisher(Header, "~/reset_event", _EVENT)
+        self._lockstep = context.lockstep
+        self._sent, self._is_new, self._deadline = True, False, inf
+        context.simulation.on_reset.append(self._begin)
         self._service = interfaces.serve(
             "ResetSimulation", self._reset, "SIMULATION_RESET", "SIMULATION_RESET_STATE"
         )
@@ -78,6 +86,29 @@ class ResetService:
         time = event.time < event.before or not event.state
         scopes = [name for name, was in (("time", time), ("state", event.state)) if was]
         self._events.publish(Header(stamp=stamp(event.time), frame_id=" ".join(scopes)))
+        self._sent = True
+
+    def wait(self, now: float) -> float:
+        """Return how long a clock in lockstep waits after a reset [s]; 0 lets the next step begin.
+
+        It waits until the subscribers have the event, so that a controller receives it before the
+        first state after the reset. In the physics thread.
+
+        Args:
+            now: Wall time [s].
+        """
+        if not self._is_new:
+            return 0.0
+        self._deadline = min(self._deadline, now + _LONGEST_S)
+        is_known = self._sent and self._events.wait_for_all_acked(Duration())
+        if is_known or now > self._deadline or not self._lockstep.robots:
+            self._is_new, self._deadline = False, inf
+            return 0.0
+        return _POLL_S
+
+    def _begin(self) -> None:
+        """Note a reset, in the physics thread."""
+        self._sent, self._is_new = False, True
 
     def _reset(self, request: ResetSimulation.Request, responder: Responder) -> None:
         scopes = [name for name, bit in _SCOPES.items() if request.scope & bit]

@@ -54,6 +54,10 @@ class RunControlServices(Component):
         if RESET_TIME in values:
             self._reset.update_features()
 
+    def wait(self, now: float) -> float:
+        """Make a clock in lockstep wait after a reset until the subscribers have its report."""
+        return self._reset.wait(now)
+
     def on_reset(self, event: SimulationReset) -> None:
         """Publish the reset on ``~/reset_event``."""
         self._reset.publish(event)

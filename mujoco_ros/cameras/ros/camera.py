@@ -27,6 +27,8 @@ from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.segmentation import Segmentation
 
 _FORMATS = ("jpeg", "png")
+TRIGGER = "trigger"
+"""Topic of a camera that requests a frame of the current state."""
 Images = Mapping[str, np.ndarray]
 
 
@@ -60,6 +62,7 @@ class CameraSource(FrameSource):
             for topic, product in PRODUCTS.items()
         }
         super().__init__(name, camera.rate, self._publishers.values())
+        self.trigger = f"{name}/{TRIGGER}"
         legend_publisher = publishers.open(String, f"{name}/segmentation/legend", LATCHED)
         legend_publisher.send(legend)
         self.latched = (legend_publisher,)

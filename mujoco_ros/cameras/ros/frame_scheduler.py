@@ -22,7 +22,7 @@ class FrameScheduler:
 
     All frames that are due at one state show that state, so cameras of the same rate show the same
     instants. While the simulation is stopped, a new subscription gets the current frame, and all
-    subscriptions get another one when the state changes.
+    subscriptions get another one when the state changes. A trigger requests a frame at any time.
 
     Attributes:
         sources: The frame sources of the current model.
@@ -72,7 +72,7 @@ class FrameScheduler:
         """Return the sources with a subscription; the schedules of the others restart."""
         subscribed = []
         for source in self.sources:
-            if source.subscriptions and source.schedule.rate > 0:
+            if source.subscriptions and (source.schedule.rate > 0 or source.triggered):
                 subscribed.append(source)
             else:
                 source.schedule.restart()
@@ -84,7 +84,8 @@ class FrameScheduler:
         return [
             source
             for source in subscribed
-            if source.schedule.is_due(at)
+            if source.triggered
+            or source.schedule.is_due(at)
             or (is_stopped and (source.joined or self._is_stale(source, now)))
         ]
 
@@ -121,6 +122,7 @@ class FrameScheduler:
         begin = self._clock()
         self._state.beat(source.timeout.allow(first=source.is_new))
         source.schedule.note(self._snapshot.time)
+        source.triggered = False
         self._changed.discard(source)
         try:
             source.publish(self._snapshot)

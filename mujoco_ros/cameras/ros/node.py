@@ -3,16 +3,20 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from rclpy.node import Node
-from std_msgs.msg import String
+from rclpy.subscription import Subscription
+from std_msgs.msg import Empty, String
 
 from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
+from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.cameras.ros.camera import CameraSource
 from mujoco_ros.cameras.ros.contacts import ContactSource
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
@@ -53,6 +57,8 @@ class CameraNode(Node, ParameterListener):
         self._pool = PublisherPool(endpoints)
         self._renderer = SharedRenderer(rendering)
         self._specs: dict[str, ParameterSpec] = {}
+        self._endpoints = endpoints
+        self._triggers: dict[str, Subscription] = {}
         self._settings = Parameters(self)
         self._renderer.set_parameters(self._settings.declare([QUALITY]))
         self._scheduler = FrameScheduler(state, self._create_sources)
@@ -114,4 +120,14 @@ class CameraNode(Node, ParameterListener):
         self._specs = specs
         for source in sources:
             source.set_parameters(self._settings.values)
+        triggered = {source.trigger: source for source in sources if source.trigger}
+        synchronize(self._triggers, triggered, self._open_trigger, self._endpoints.close)
         return sources
+
+    def _open_trigger(self, topic: str, _source: FrameSource) -> Subscription:
+        return self._endpoints.subscription(Empty, topic, partial(self._trigger, topic), RELIABLE)
+
+    def _trigger(self, topic: str, _message: Empty) -> None:
+        """Publish a frame of the current state of the camera with a topic."""
+        for source in self._scheduler.sources:
+            source.triggered = source.triggered or source.trigger == topic

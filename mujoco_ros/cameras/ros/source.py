@@ -55,6 +55,8 @@ class FrameSource(ABC):
         statistics: Number and duration of its frames.
         timeout: Timeout of its next frame.
         failure: Reason why its last frame failed; empty if it succeeded.
+        trigger: Topic that requests a frame of the current state; empty for none.
+        triggered: Whether such a frame was requested since the last frame.
     """
 
     products: tuple[str, ...] = ()
@@ -69,7 +71,8 @@ class FrameSource(ABC):
         self.counts: Counter[str] = Counter()
         self.statistics = FrameStatistics()
         self.timeout = FrameTimeout()
-        self.failure = ""
+        self.failure = self.trigger = ""
+        self.triggered = False
 
     @abstractmethod
     def publish(self, snapshot: StateSnapshot) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
     CommandRejected,
     CommandSource,
@@ -20,10 +21,10 @@ from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.follower import TrajectoryFollower
+from mujoco_ros.control.trajectory.stopping import stop_trajectory
+from mujoco_ros.control.trajectory.tracking_errors import TrackingErrors
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
-_NOTABLE = 0.02
-"""Position error at the goal that the result mentions if no tolerance is set [rad or m]."""
 _ROUNDING_S = 1e-9
 """Tolerance for the rounding of summed times, far below any timestep."""
 
@@ -50,6 +51,16 @@ class _Execution:
     next_feedback: float = 0.0
 
 
+def check_speed_scaling(factor: float) -> None:
+    """Reject an invalid speed of trajectories.
+
+    Raises:
+        CommandError: The factor is negative or not finite.
+    """
+    if not 0 <= factor < np.inf:
+        raise CommandError(f"speed scaling factor {factor:g}; it must be finite, 0 or more")
+
+
 class TrajectoryController:
     """Executes trajectories and monitors the newest one.
 
@@ -69,11 +80,14 @@ class TrajectoryController:
         self._joints = joints
         self._references = references
         self._emit = emit
-        self._any_continuous = bool(joints.continuous.any())
+        self._errors = TrackingErrors(joints, references)
         self._followers: list[TrajectoryFollower] = []
         self._newest: _Execution | None = None
         self._pending: list[_Execution] = []  # older ones that start before the newest, in order
         self._led = np.zeros(len(joints.names), dtype=bool)  # moved by this controller last
+        self._taken: set[int] = set()  # joints that begin at their measured positions
+        self._decelerating = False  # from the next step on
+        self._scaling: float | None = None
         self._acceleration = np.zeros(len(joints.names))
 
     @property
@@ -81,9 +95,25 @@ class TrajectoryController:
         """Whether `update` is needed."""
         return bool(self._followers) or self._newest is not None or bool(self._pending)
 
+    @property
+    def speed_scaling(self) -> float:
+        """Trajectory time per simulated time."""
+        return self.settings.initial_scaling_factor if self._scaling is None else self._scaling
+
+    def scale_speed(self, factor: float) -> None:
+        """Execute trajectories, also the present ones, at `factor` times their speed.
+
+        Raises:
+            CommandError: The factor is negative or not finite.
+        """
+        check_speed_scaling(factor)
+        self._scaling = factor
+
     def is_idle(self, _joints: np.ndarray, _time: float) -> bool:
         """Return whether all trajectories are complete."""
-        return not self.busy
+        newest = self._newest
+        is_waiting = newest is not None and (newest.goal is not None or newest.follower is None)
+        return not (self._followers or self._pending or is_waiting)
 
     def accept(
         self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
@@ -96,6 +126,9 @@ class TrajectoryController:
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
         has_path_tolerance = bool(np.isfinite(tolerances.path).any())
         self._newest = _Execution(trajectory, begin, tolerances, goal, has_path_tolerance)
+        if not self.settings.set_last_command_interface_value_as_state_on_activation:
+            self._taken.update(trajectory.joints[~self._led[trajectory.joints]].tolist())
+        self._led[trajectory.joints] = True
         if begin > time:
             # The previous owner of these joints released them: they hold until the start.
             followed = {int(joint) for follower in self._followers for joint in follower.joints}
@@ -111,8 +144,14 @@ class TrajectoryController:
             self._emit(GoalEnded(goal=goal, outcome=Outcome.SUCCESSFUL, message="holding position"))
 
     def cancel(self, goal: object) -> None:
-        """Stop at the references if `goal` is active."""
-        if self._newest is not None and self._newest.goal == goal:
+        """Stop, from the references on, if `goal` is active."""
+        if self._newest is None or self._newest.goal != goal:
+            return
+        if self._followers and self.settings.decelerate_on_cancel:
+            self._end(Outcome.CANCELED, "canceled: decelerating")
+            self._pending.clear()
+            self._decelerating = True
+        else:
             self._end(Outcome.CANCELED, "canceled: holding position")
             self._stop_all()
 
@@ -120,6 +159,7 @@ class TrajectoryController:
         """Release `joints`; a goal that needs them ends for that `reason`."""
         self._release_followers(joints)
         self._led[joints] = False
+        self._taken.difference_update(joints.tolist())
         self._pending = [
             execution
             for execution in self._pending
@@ -138,30 +178,42 @@ class TrajectoryController:
         """Drop all trajectories; a goal ends for that `reason`."""
         self._followers.clear()
         self._pending.clear()
-        self._led[:] = False
+        self._taken.clear()
+        self._led[:] = self._decelerating = False
+        self._scaling = None
         self._end(Outcome.INVALID_GOAL, reason)
 
     def save_state(self) -> Any:
         """Return a copy of the state without goals, for `restore_state`."""
         newest = None if self._newest is None else replace(self._newest, goal=None)
         pending = [replace(execution, goal=None) for execution in self._pending]
-        return self._copied((self._followers, newest, pending, self._led))
+        flags = (self._led, self._taken, self._decelerating, self._scaling)
+        return self._copied((self._followers, newest, pending, flags))
 
     def restore_state(self, state: Any) -> None:
         """Continue from a saved state; no goal may be active."""
-        self._followers, self._newest, self._pending, self._led = self._copied(state)
+        self._followers, self._newest, self._pending, flags = self._copied(state)
+        self._led, self._taken, self._decelerating, self._scaling = flags
 
     def _copied(self, state: Any) -> Any:
         return deepcopy(state, {id(self._references): self._references})  # which are shared
 
     def update(self, time: float, q: np.ndarray, dq: np.ndarray) -> None:
         """Write the references of the step at `time` [s]; monitor the measured q and dq (n,)."""
+        scaling = self.speed_scaling
         for follower in self._followers:
-            follower.update(time)
+            follower.update(time, scaling)
+        measured = _Measured(time, q, dq)
+        if self._taken:
+            self._hold_measured(np.array(sorted(self._taken)), q)
+            self._taken.clear()
+        if self._decelerating:
+            self._decelerating = False
+            self._decelerate(np.zeros(0, dtype=np.intp), time)
         while self._pending and time >= self._pending[0].begin:
-            self._start(self._pending.pop(0), time)
+            self._start(self._pending.pop(0), measured)
         if self._newest is not None:
-            self._monitor(self._newest, _Measured(time, q, dq))
+            self._monitor(self._newest, measured)
         self._prune()
 
     def accelerations(self, time: float) -> np.ndarray:
@@ -176,20 +228,20 @@ class TrajectoryController:
         return time - self._followers[-1].start if self._followers else 0.0
 
     def _monitor(self, newest: _Execution, measured: _Measured) -> None:
-        time = measured.time
+        time, q, dq = measured
         if not newest.started:
             newest.started = True
             if newest.goal is not None:
                 self._emit(GoalStarted(goal=newest.goal))
         if time < newest.begin:
             return
-        follower = newest.follower or self._start(newest, time)
+        follower = newest.follower or self._start(newest, measured)
         is_over = time >= follower.end and time > follower.begin
         if newest.has_path_tolerance and not is_over:
             path = newest.tolerances.path
-            if violation := self._violation(newest.trajectory.joints, path, measured):
+            if violation := self._errors.violation(newest.trajectory.joints, path, q, dq):
                 message = f"path tolerance violated: {violation}"
-                self._abort(newest, Outcome.PATH_TOLERANCE_VIOLATED, message, measured.q)
+                self._abort(newest, Outcome.PATH_TOLERANCE_VIOLATED, message, measured)
                 return
         if newest.goal is not None and time >= newest.next_feedback:
             newest.next_feedback = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
@@ -197,72 +249,56 @@ class TrajectoryController:
         if time >= follower.end:
             self._finish(newest, follower, measured)
 
-    def _start(self, execution: _Execution, time: float) -> TrajectoryFollower:
+    def _start(self, execution: _Execution, measured: _Measured) -> TrajectoryFollower:
         trajectory = execution.trajectory
+        if not self.settings.interpolate_from_desired_state:
+            moving = {
+                joint for it in self._followers if not it.finished for joint in it.joints.tolist()
+            }
+            resting = np.array([i for i in trajectory.joints.tolist() if i not in moving], int)
+            self._references.q[resting] = measured.q[resting]
+            self._references.dq[resting] = measured.dq[resting]
+        execution.follower = self._follow(trajectory, measured.time)
+        return execution.follower
+
+    def _follow(self, trajectory: Trajectory, time: float) -> TrajectoryFollower:
+        """Follow a trajectory from now on, instead of the previous ones of its joints."""
+        scaling, acceleration = self.speed_scaling, self.accelerations(time)
         follower = TrajectoryFollower(
-            trajectory, self._joints, self._references, self.accelerations(time), time
+            trajectory, self._joints, self._references, acceleration, time, scaling
         )
         for older in self._followers:
             older.release(trajectory.joints)
         self._followers.append(follower)
         self._led[trajectory.joints] = True
-        execution.follower = follower
-        follower.update(time)
+        follower.update(time, scaling)
         return follower
 
     def _finish(
         self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
     ) -> None:
-        """Check the goal tolerances after the last waypoint."""
+        """Check the goal tolerances after the last waypoint, and whether another one comes."""
+        late, timeout = measured.time - follower.end, self.settings.cmd_timeout
+        timed_out = late > timeout > self.settings.goal_time
         if newest.goal is None:
-            self._newest = None
+            if timed_out:
+                self._references.dq[follower.joints] = 0.0
+                text = f"no trajectory in the cmd_timeout of {timeout:g} s; holding the position"
+                self._emit(CommandRejected(source=CommandSource.TRAJECTORY, message=text))
+            if timed_out or timeout <= self.settings.goal_time:
+                self._newest = None
             return
         goal, allowed = newest.tolerances.goal, newest.tolerances.goal_time
-        violation = self._violation(newest.trajectory.joints, goal, measured)
-        if not violation:
-            self._end(Outcome.SUCCESSFUL, self._success_message(newest, measured))
-            return
-        late = measured.time - follower.end
-        if allowed and late > allowed:
-            message = f"goal not reached within the goal_time_tolerance of {allowed:g} s: "
-            self._abort(newest, Outcome.GOAL_TOLERANCE_VIOLATED, message + violation, measured.q)
-
-    def _success_message(self, newest: _Execution, measured: _Measured) -> str:
-        """Return the message of a reached goal, with notable errors where no tolerance is set."""
         joints = newest.trajectory.joints
-        allowed = np.full((2, len(joints)), np.inf)
-        allowed[0] = np.where(np.isinf(newest.tolerances.goal[0]), _NOTABLE, np.inf)
-        worst = self._worst(joints, allowed, measured)
-        if worst is None:
-            return "goal reached"
-        return f"trajectory completed; {worst[0]}, and no goal tolerance is set"
-
-    def _violation(self, joints: np.ndarray, allowed: np.ndarray, measured: _Measured) -> str:
-        """Return a description of the worst error beyond `allowed` (2, k); empty without one."""
-        worst = self._worst(joints, allowed, measured)
-        return "" if worst is None else f"{worst[0]}, allowed is {worst[1]:.6g}"
-
-    def _worst(
-        self, joints: np.ndarray, allowed: np.ndarray, measured: _Measured
-    ) -> tuple[str, float] | None:
-        """Return the worst error beyond `allowed` (2, k), as text, and its tolerance."""
-        references = self._references
-        for row, (reference, actual, quantity) in enumerate(
-            ((references.q, measured.q, "position"), (references.dq, measured.dq, "velocity"))
-        ):
-            if allowed[row].min() == np.inf:
-                continue
-            error = reference[joints] - actual[joints]
-            if row == 0 and self._any_continuous:
-                wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
-                error = np.where(self._joints.continuous[joints], wrapped, error)
-            beyond = np.abs(error) > allowed[row]
-            if beyond.any():
-                worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
-                joint, off = self._joints.names[joints[worst]], abs(error[worst])
-                text = f"{quantity} of joint '{joint}' is off by {off:.6g}"
-                return text, float(allowed[row, worst])
-        return None
+        violation = self._errors.violation(joints, goal, measured.q, measured.dq)
+        if not violation:
+            message = self._errors.success(joints, goal, measured.q, measured.dq)
+            self._end(Outcome.SUCCESSFUL, message)
+            return
+        limit = f"goal_time_tolerance of {allowed:g}" if allowed else f"cmd_timeout of {timeout:g}"
+        if (allowed and late > allowed) or timed_out:
+            message = f"goal not reached within the {limit} s: {violation}"
+            self._abort(newest, Outcome.GOAL_TOLERANCE_VIOLATED, message, measured)
 
     def _emit_feedback(
         self, newest: _Execution, follower: TrajectoryFollower, measured: _Measured
@@ -280,8 +316,10 @@ class TrajectoryController:
             )
         )
 
-    def _abort(self, newest: _Execution, outcome: Outcome, message: str, q: np.ndarray) -> None:
-        """End the newest trajectory after a violation; its joints hold their measured positions."""
+    def _abort(
+        self, newest: _Execution, outcome: Outcome, message: str, measured: _Measured
+    ) -> None:
+        """End the newest trajectory after a violation; its joints stop where they are measured."""
         joints = newest.trajectory.joints
         if newest.goal is None:
             self._emit(
@@ -290,15 +328,37 @@ class TrajectoryController:
                 )
             )
         self._end(outcome, message)
-        self._stop_all()
-        self._references.q[joints] = q[joints]
-        self._references.values[1:, joints] = 0.0
+        self._hold_measured(joints, measured.q)
+        if self.settings.decelerate_on_cancel:
+            self._references.dq[joints] = measured.dq[joints]
+            self._decelerate(joints, measured.time)
+        else:
+            self._stop_all()
 
     def _end(self, outcome: Outcome, message: str) -> None:
         """End the monitoring of the newest trajectory and report the outcome of its goal."""
         newest, self._newest = self._newest, None
         if newest is not None and newest.goal is not None:
             self._emit(GoalEnded(goal=newest.goal, outcome=outcome, message=message))
+
+    def _hold_measured(self, joints: np.ndarray, q: np.ndarray) -> None:
+        self._references.q[joints] = q[joints]
+        self._references.values[1:, joints] = 0.0
+
+    def _decelerate(self, joints: np.ndarray, time: float) -> None:
+        """Decelerate `joints` and all that it moves, from their references on."""
+        moved = [follower.joints for follower in self._followers]
+        stop = stop_trajectory(
+            np.unique(np.concatenate([joints, *moved])),
+            self._references,
+            self.settings.max_deceleration_on_cancel,
+        )
+        if stop is None:
+            self._stop_all()
+            return
+        self._followers.clear()
+        self._pending.clear()
+        self._follow(stop, time)
 
     def _stop_all(self) -> None:
         self._references.dq[self._led] = 0.0

@@ -5,23 +5,19 @@ import numpy as np
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
-from mujoco_ros.control.trajectory.spline import Cursor, Spline, Waypoints, spline
+from mujoco_ros.control.trajectory.paths import PATHS, Path
 from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 
 class TrajectoryFollower:
     """Writes the references of a trajectory's joints at every step.
 
-    The first segment leads from the present position, velocity and acceleration references to the
-    first waypoint in the future; waypoints in the past are skipped. This segment has the degree of
-    that waypoint, and at least three if the references are moving, so that neither position nor
-    velocity is discontinuous. Continuous joints take the shorter direction.
+    Its path begins at the present position, velocity and acceleration references. Waypoints in the
+    past are skipped. Continuous joints take the shorter direction.
 
     Attributes:
         joints: Indices of the joints that it still moves.
         begin: Simulated time at which the execution began [s].
-        start: Start of the trajectory [s].
-        end: Time of the last waypoint [s].
         finished: Whether the last waypoint was reached.
     """
 
@@ -32,74 +28,100 @@ class TrajectoryFollower:
         references: References,
         acceleration: np.ndarray,
         time: float,
+        scaling: float = 1.0,
     ) -> None:
-        """Begin at `time` from `references` and their `acceleration` (n,)."""
+        """Begin from the references.
+
+        Args:
+            trajectory: The trajectory.
+            joints: The robot's joints.
+            references: The references that it writes.
+            acceleration: Their acceleration.  # (n,)
+            time: Simulated time at which it begins [s].
+            scaling: Trajectory time per simulated time.
+        """
         points, indices = trajectory.points, trajectory.joints
         self.begin = time
-        self.start = time if trajectory.start is None else trajectory.start
-        knots = self.start + points.times
-        self.end = float(knots[-1])
+        self._start = time if trajectory.start is None else trajectory.start
+        knots = self._start + points.times
         self.finished = False
         self._count = len(knots)
         self._references = references
         self._joints = indices
+        self._is_stop = trajectory.is_stop
+        self._scaling = scaling = 1.0 if self._is_stop else scaling
+        self._updated = time
+        self._delay = 0.0  # of trajectory time
         self._active = np.ones(len(indices), dtype=bool)
         self._select()
-        self._first = first = min(int(np.searchsorted(knots, time, side="right")), len(knots) - 1)
+        first = min(int(np.searchsorted(knots, time, side="right")), len(knots) - 1)
         now = references.values[:, indices]
         full_turns = np.round((now[0] - points.q[first]) / (2 * np.pi))
-        offset = np.where(joints.continuous[indices], 2 * np.pi * full_turns, 0.0)
+        turning = joints.continuous[indices] & (not self._is_stop)
+        offset = np.where(turning, 2 * np.pi * full_turns, 0.0)
         self._offset = offset if offset.any() else None
         self._last = np.stack([points.q[-1] + offset, points.dq[-1], points.tau[-1]])
         # Wider than the limits if the references begin beyond them.
         self._lower = np.minimum(joints.lower[indices], now[0])
         self._upper = np.maximum(joints.upper[indices], now[0])
-        self._in_lead = True
-        self._lead_end = float(knots[first])
-        self._rest = _rest(trajectory, knots, first)
-        self._cursor: Cursor | None = None
-        if knots[first] > time:
-            now[0] -= offset
-            lead = _lead_in(points, first, now, acceleration[indices], time, float(knots[first]))
-            self._cursor = Cursor(lead)
+        now[0] -= offset
+        ddq = acceleration[indices]
+        if scaling != 1.0:  # derivatives by trajectory time
+            now[1] = now[1] / scaling if scaling else 0.0
+            ddq = ddq / scaling**2 if scaling else np.zeros_like(ddq)
+        self._path: Path = PATHS[trajectory.path](trajectory, knots, first, now, ddq, time)
+
+    @property
+    def start(self) -> float:
+        """Start of the trajectory [s], later if it is slowed down."""
+        return self._start + self._delay
+
+    @property
+    def end(self) -> float:
+        """Time of the last waypoint [s], later if it is slowed down."""
+        return self._path.end + self._delay
 
     @property
     def index(self) -> int:
         """Index of the next waypoint."""
-        if self.finished or self._cursor is None:
-            return self._count
-        return self._first if self._in_lead else self._first + self._cursor.segment + 1
+        return self._count if self.finished else self._path.index
 
     def release(self, joints: np.ndarray) -> None:
         """Release `joints`."""
         self._active &= ~np.isin(self._joints, joints)
         self._select()
 
-    def update(self, time: float) -> None:
-        """Write the references of `time` [s]; times must not decrease."""
-        if self._rest is not None and time >= self._lead_end:
-            self._cursor, self._rest = Cursor(self._rest), None
-            self._in_lead = False
-        cursor = self._cursor
-        if cursor is None or time >= self.end:
+    def update(self, time: float, scaling: float = 1.0) -> None:
+        """Write the references of `time` [s]; times must not decrease.
+
+        Since the last update, trajectory time passed `scaling` times as fast as simulated time.
+        """
+        if not self._is_stop:
+            self._delay += (1.0 - scaling) * (time - self._updated)
+            self._updated, self._scaling = time, scaling
+        time -= self._delay
+        if time >= self._path.end:
             self.finished = True
-            self._write(self._last)
+            self._write(self._last.copy())
             return
-        cursor.move(time)
-        q = cursor.values[0]
+        path = self._path
+        path.move(time)
+        values = path.values
+        q = values[0]
         if self._offset is not None:
             q += self._offset
         outside = (q < self._lower) | (q > self._upper)
         if outside.any():
             np.clip(q, self._lower, self._upper, out=q)
-            cursor.values[1, outside] = 0.0
-        self._write(cursor.values)
+            values[1, outside] = 0.0
+        self._write(values)
 
     def acceleration(self, time: float) -> np.ndarray:
         """Return the acceleration of `joints` at the time of the last update."""
-        if self.finished or self._cursor is None:
+        if self.finished:
             return np.zeros(len(self.joints))
-        return self._cursor.acceleration(time)[self._columns]
+        acceleration = self._path.acceleration(time - self._delay)[self._columns]
+        return acceleration if self._scaling == 1.0 else acceleration * self._scaling**2
 
     def _select(self) -> None:
         self.joints = self._joints[self._active]
@@ -107,44 +129,7 @@ class TrajectoryFollower:
         self._targets = as_slice(self.joints)
 
     def _write(self, values: np.ndarray) -> None:
+        """Write references, whose velocities are those by trajectory time."""
+        if self._scaling != 1.0:
+            values[1] *= self._scaling
         self._references.values[:, self._targets] = values[:, self._columns]
-
-
-def _rest(trajectory: Trajectory, knots: np.ndarray, first: int) -> Spline | None:
-    """Return the trajectory's spline from waypoint `first` on; None if that is the last one."""
-    curve = trajectory.curve
-    if curve is None or first == len(knots) - 1:
-        return None
-    return Spline(
-        begin=knots[first:-1],
-        duration=curve.duration[first:],
-        q=curve.q[first:],
-        tau=curve.tau[first:],
-    )
-
-
-def _lead_in(
-    points: Waypoints,
-    first: int,
-    now: np.ndarray,
-    acceleration: np.ndarray,
-    time: float,
-    until: float,
-) -> Spline:
-    """Return the segment from the references `now` (3, k) to waypoint `first`."""
-    degree, velocity = int(points.degree[first]), points.dq[first]
-    if degree == 1 and now[1].any():
-        degree = 3
-        if first < len(points.times) - 1:
-            step = points.times[first + 1] - points.times[first]
-            velocity = (points.q[first + 1] - points.q[first]) / step
-    return spline(
-        Waypoints(
-            times=np.array([time, until]),
-            q=np.stack([now[0], points.q[first]]),
-            dq=np.stack([now[1], velocity]),
-            ddq=np.stack([acceleration, points.ddq[first]]),
-            tau=np.stack([now[2], points.tau[first]]),
-            degree=np.array([degree, degree]),
-        )
-    )

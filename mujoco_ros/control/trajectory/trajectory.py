@@ -1,7 +1,8 @@
 """Checked joint trajectories and their tolerances."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.settings import OutOfLimits, TrajectorySettings
 from mujoco_ros.control.trajectory.spline import Spline, Waypoints, spline
+from mujoco_ros.control.trajectory.upsampling import chunk_curve, chunk_times, is_positions_only
 
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
@@ -41,6 +43,10 @@ class Trajectory:
         points: Waypoints, with times relative to the start.
         curve: The spline through them; None for a single waypoint.
         clamped: Which positions were clamped to the joints' limits.
+        path: Kind of the path from the present references along the trajectory, see `paths`.
+        blend_time: Time in which references join the curve of a chunk [s].
+        is_stop: Whether it only stops a motion: speed scaling has no effect, and continuous joints
+            take no shorter direction.
     """
 
     joints: np.ndarray
@@ -48,6 +54,9 @@ class Trajectory:
     points: Waypoints
     curve: Spline | None
     clamped: Clamped
+    path: Literal["lead_in", "blended", "stepped"] = "lead_in"
+    blend_time: float = 0.0
+    is_stop: bool = False
 
     @property
     def duration(self) -> float:
@@ -98,6 +107,8 @@ def trajectory(
     names: Sequence[str],
     start: float | None,
     points: PointArrays,
+    *,
+    upsampled: bool = False,
 ) -> Trajectory:
     """Return a checked trajectory.
 
@@ -108,11 +119,16 @@ def trajectory(
         names: Names of the joints, in the order of the values.
         start: Simulated time of its start [s]; None starts immediately.
         points: Its points, at least one.
+        upsampled: Whether it becomes smooth by the settings, if it has positions only.
 
     Raises:
         CommandError: The trajectory is invalid; the message names the joint or the point.
     """
     indices = _indices(joints, settings, names)
+    stepped = settings.interpolation_method == "none"
+    is_chunk = upsampled and settings.positions_upsampling and not stepped
+    if is_chunk := is_chunk and is_positions_only(points.given):
+        points = replace(points, times=chunk_times(points.times, settings.policy_frequency))
     _check_times(points.times)
     for field, values in zip(_FIELDS, points.values, strict=True):
         check_numbers(values, field, names, nan=False)
@@ -131,12 +147,19 @@ def trajectory(
     waypoints = Waypoints(
         times=points.times, q=positions, dq=velocities, ddq=accelerations, tau=effort, degree=degree
     )
+    curve = None
+    if is_chunk:
+        curve = chunk_curve(waypoints)
+    elif len(points.times) > 1:
+        curve = spline(waypoints)
     return Trajectory(
         joints=indices,
         start=start,
         points=waypoints,
-        curve=spline(waypoints) if len(points.times) > 1 else None,
+        curve=curve,
         clamped=clamped,
+        path="blended" if is_chunk else "stepped" if stepped else "lead_in",
+        blend_time=settings.blend_time if is_chunk else 0.0,
     )
 
 

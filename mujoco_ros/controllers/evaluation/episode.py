@@ -24,8 +24,8 @@ Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
 _load_table = cache(load_table)
 """Reading a file takes as long as half a simulated second."""
-GIVE_UP = "give_up"
-"""The transition after the last retry; it is not the cause of a failure."""
+_CONSEQUENCES = ("give_up", "put_back", "returned")
+"""Transitions after the last retry; they are not the cause of a failure."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +36,9 @@ class Episode:
         seed: Seed of all conditions, noise and plans.
         outcome: ``success``, or the final failure.
         reason: Reason of the failure.
+        claimed: Whether the controller reports a success.
+        refusal: Failure that the conditions require, because the robot cannot do the task under
+            them; empty if it can.
         failures: All failures, including those with a successful recovery, oldest first.
         conditions: Conditions by name.
         measures: Measures by name.
@@ -49,6 +52,8 @@ class Episode:
     seed: int
     outcome: str
     reason: str = ""
+    claimed: bool = False
+    refusal: str = ""
     failures: tuple[str, ...] = ()
     conditions: Mapping[str, float]
     measures: Mapping[str, float]
@@ -62,6 +67,16 @@ class Episode:
     def success(self) -> bool:
         """Whether the task was completed."""
         return self.outcome == SUCCESS
+
+    @property
+    def is_false_success(self) -> bool:
+        """Whether the controller reports a success, but the task was not completed."""
+        return self.claimed and not self.success
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether the controller failed as the conditions require."""
+        return bool(self.refusal) and self.outcome == self.refusal
 
 
 class TimedPlanner(InlinePlanner):
@@ -98,7 +113,10 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     durations: list[tuple[str, float]] = []
     controller.store.provide(PLANNERS, lambda chain: TimedPlanner(chain, clock, durations))
     host = ControllerHost(simulation, controller)
-    host.observation_filter = trial.observation_filter(seed)
+    trial.disturb(simulation.model, conditions)
+    mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
+    refusal = trial.impossible(simulation.model)
+    host.observation_filter = trial.observation_filter(seed, conditions)
     supervised, machine = host.supervised, controller.machine
     recorder = EpisodeRecorder(simulation, host)
     while simulation.time < trial.limit:
@@ -113,19 +131,23 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     host.close()
     measures = trial.measure(recorder, conditions)
     failures = recorder.failures
-    outcome, reason = UNFINISHED, f"in {recorder.state} at the time limit"
+    outcome, reason, claimed = UNFINISHED, f"in {recorder.state} at the time limit", False
     if supervised.error:
         outcome, reason = ERROR, supervised.error
     elif machine.has_failed and failures:
-        causes = (it for it in reversed(failures) if it.transition.label != GIVE_UP)
+        causes = (it for it in reversed(failures) if it.transition.label not in _CONSEQUENCES)
         cause = next(causes, failures[-1])
         outcome, reason = cause.transition.label, cause.reason
     elif trial.is_over(simulation, machine.outcome):
-        outcome, reason = trial.flaw(measures) or SUCCESS, ""
+        claimed = not machine.has_failed
+        outcome = trial.flaw(measures) or SUCCESS
+        reason = "" if outcome == SUCCESS else "the controller reports a success"
     return Episode(
         seed=seed,
         outcome=outcome,
         reason=reason,
+        claimed=claimed,
+        refusal=refusal,
         failures=tuple(it.transition.label for it in failures),
         conditions=dict(conditions),
         measures=measures,

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]
@@ -88,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
 def _prepare(setup: _Setup) -> RunEpisode:
     if setup.run is not None:
         return setup.run
-    run = partial(_run, setup, assemble(load_scene(setup.trial.scene)))
+    run = partial(_run, setup, assemble(setup.trial.scene_config()))
     gc.collect()
     gc.freeze()
     return run

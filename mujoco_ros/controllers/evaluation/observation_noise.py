@@ -1,7 +1,7 @@
 """White noise of sensors, added to observations."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from math import sqrt
 
 import numpy as np
@@ -42,17 +42,37 @@ USUAL = Noise(
     position=1e-5, velocity=1e-3, effort=0.01, force=0.1, torque=0.005, place=2e-4, turn=2e-3
 )
 """Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking."""
+
+
+def scaled(noise: Noise, factor: float) -> Noise:
+    """Return noise with all deviations multiplied by a factor."""
+    return Noise(**{field.name: factor * getattr(noise, field.name) for field in fields(noise)})
+
+
 _TICKS = 256
 """Number of ticks per draw of noise; one draw per tick takes longer than a step."""
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
-    """Return a function that adds noise to observations."""
-    return _NoiseFilter(noise, seed).apply
+    """Return a function that adds noise to observations, also to those of several robots."""
+    single = _NoiseFilter(noise, seed)
+    several: dict[str, _NoiseFilter] = {}
+
+    def apply(observation: Observation) -> Observation:
+        if not observation.robots:
+            return single.apply(observation)
+        for number, name in enumerate(observation.robots):
+            if name not in several:
+                several[name] = _NoiseFilter(noise, (seed, number))
+        return Observation.of_several(
+            {name: several[name].apply(it) for name, it in observation.robots.items()}
+        )
+
+    return apply
 
 
 class _NoiseFilter:
-    def __init__(self, noise: Noise, seed: int) -> None:
+    def __init__(self, noise: Noise, seed: int | tuple[int, int]) -> None:
         self._noise, self._random = noise, np.random.default_rng(seed)
         self._drawn = np.empty((0, 0))
         self._row = 0

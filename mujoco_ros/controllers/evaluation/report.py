@@ -36,6 +36,7 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         "",
         f"**{summary.successes} of {summary.count}** succeeded: {rate:.1%}, "
         f"95 % interval {low:.1%} to {high:.1%} (Wilson).",
+        *_beyond(summary),
         f"Simulated {summary.speed:.1f} times as fast as real time on a processor"
         f"{_planning(summary)}.",
         "",
@@ -54,7 +55,11 @@ def as_markdown(title: str, summary: Summary, episodes: Sequence[Episode]) -> st
         *_table(("Recovered from", "times"), summary.recovered.items()),
         *_table(
             ("Failed episode (`--episode`)", "outcome", "reason"),
-            [(it.seed, it.outcome, it.reason) for it in episodes if not it.success],
+            [
+                (it.seed, it.outcome, it.reason)
+                for it in episodes
+                if not (it.success or it.is_refused)
+            ],
         ),
     ]
     return "\n".join(lines).rstrip() + "\n"
@@ -65,6 +70,7 @@ def as_text(episode: Episode) -> str:
     general = {
         "outcome": episode.outcome,
         "reason": episode.reason,
+        "beyond the limit": episode.refusal,
         "failures": ", ".join(episode.failures),
         "simulated time [s]": f"{episode.duration:.3f}",
         "processor time [s]": f"{episode.cost:.2f}",
@@ -90,6 +96,18 @@ def as_text(episode: Episode) -> str:
 
 def _texts(values: Mapping[str, float]) -> dict[str, str]:
     return {quantity(name).title: quantity(name).text(value) for name, value in values.items()}
+
+
+def _beyond(summary: Summary) -> list[str]:
+    lines = []
+    if summary.beyond:
+        lines.append(
+            f"{summary.beyond} further episodes were beyond what the robot can do; "
+            f"{summary.refused} of them were refused by name."
+        )
+    if summary.false_successes:
+        lines.append(f"**{summary.false_successes} false successes** were reported.")
+    return lines
 
 
 def _planning(summary: Summary) -> str:

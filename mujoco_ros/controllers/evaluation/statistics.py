@@ -18,8 +18,11 @@ class Summary:
     """Statistics of many episodes.
 
     Attributes:
-        count: Number of episodes.
-        successes: Number of successful episodes.
+        count: Number of episodes under conditions with which the robot can succeed.
+        successes: Number of successful ones.
+        beyond: Number of all other episodes.
+        refused: Number of those that failed as the conditions require.
+        false_successes: Number of episodes of which the controller wrongly reports a success.
         interval: 95 % confidence interval of the success rate.
         outcomes: Number of episodes by final failure.
         recovered: Number of recoveries by failure, in successful episodes.
@@ -31,6 +34,9 @@ class Summary:
 
     count: int
     successes: int
+    beyond: int
+    refused: int
+    false_successes: int
     interval: tuple[float, float]
     outcomes: Mapping[str, int]
     recovered: Mapping[str, int]
@@ -42,14 +48,18 @@ class Summary:
 
 def summarize(episodes: Sequence[Episode]) -> Summary:
     """Compute the statistics of episodes."""
-    good = [it for it in episodes if it.success]
+    possible = [it for it in episodes if not it.refusal]
+    good = [it for it in possible if it.success]
     plans = [duration for it in episodes for duration in it.planning]
     cost = sum(it.cost for it in episodes)
     return Summary(
-        count=len(episodes),
+        count=len(possible),
         successes=len(good),
-        interval=success_interval(len(good), len(episodes)),
-        outcomes=Counter(it.outcome for it in episodes if not it.success),
+        beyond=len(episodes) - len(possible),
+        refused=sum(it.is_refused for it in episodes),
+        false_successes=sum(it.is_false_success for it in episodes),
+        interval=success_interval(len(good), len(possible)),
+        outcomes=Counter(it.outcome for it in possible if not it.success),
         recovered=Counter(failure for it in good for failure in it.failures),
         measures={name: _statistics(good, name) for name in names(good, "measures")},
         phases={

@@ -9,6 +9,7 @@ import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
+from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 Conditions = Mapping[str, float]
@@ -38,6 +39,14 @@ class Trial(ABC):
     def scene(self) -> str:
         """Name or file of the scene."""
 
+    def scene_config(self) -> SceneConfig:
+        """Return the scene.
+
+        Raises:
+            UserInputError: The scene does not exist or is invalid.
+        """
+        return load_scene(self.scene)
+
     @abstractmethod
     def conditions(self, seed: int) -> Conditions:
         """Draw the conditions of an episode."""
@@ -50,9 +59,17 @@ class Trial(ABC):
         """Return settings of the controller's states."""
         return self.changes
 
-    def observation_filter(self, seed: int) -> ObservationFilter:
+    def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
+        """Apply conditions that the controller's model of the robot and the scene lacks."""
+        return
+
+    def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
         """Return a function that adds noise to observations."""
         return noise_filter(self.ranges.noise, seed)
+
+    def impossible(self, model: mujoco.MjModel) -> str:
+        """Return the failure that the conditions in a model require; "" if it can succeed."""
+        return ""
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions

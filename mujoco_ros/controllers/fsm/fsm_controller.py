@@ -22,6 +22,8 @@ class FsmController:
         table: The table.
         machine: The state machine.
         store: Values shared by the states and the host.
+        stores: Of a table of several robots, the values of each robot by its name in the table; a
+            value that such a store lacks is that of `store`.
         seed: Seed of all random numbers.
         period: Time between two ticks [s].
         awaited: Futures that the next tick needs.
@@ -31,20 +33,32 @@ class FsmController:
         self.table = table
         self.machine = Machine(table)
         self.store = Store()
+        self.stores = {name: Store(self.store) for name in table.robots}
         self.seed = seed
         self.period = 1.0 / table.rate
         self.awaited: list[Future[Any]] = []
         self._robot: RobotModel | None = None
         self._context: StateContext | None = None
+        self._robots: dict[str, StateContext] = {}  # by name in the table
 
     def configure(self, robot: RobotModel) -> None:
-        """Reset the controller and prepare all states for a robot."""
+        """Reset the controller and prepare all states, with their settings.
+
+        For a robot, or for several.
+        """
         self.reset()
         self._robot = None
+        if robot.robots.keys() != self.table.robots.keys():
+            known = ", ".join(self.table.robots) or "one robot"
+            given = ", ".join(robot.robots) or "one robot"
+            raise UserInputError(f"controller '{self.table.name}' is for {known}, not for {given}")
         calls = self.machine.calls
         for path, state in self.machine.instances.items():
+            own = self.machine.robots[path]
+            arguments = (robot.robots[own], self.stores[own]) if own else (robot, self.store)
+            state.config = self.machine.config(path)
             try:
-                calls.configure(path, state, robot, self.store)
+                calls.configure(path, state, *arguments)
             except UserInputError as error:
                 raise UserInputError(f"controller '{self.table.name}': {error}") from error
             except StateError as error:
@@ -57,7 +71,8 @@ class FsmController:
         try:
             self.machine.reset()
         finally:
-            self.store.clear()
+            for store in (self.store, *self.stores.values()):
+                store.clear()
             self.awaited.clear()
             self._context = None
 
@@ -70,21 +85,45 @@ class FsmController:
         # States can set every attribute, which ends with the tick.
         context.observation, context.time, context.period = observation, t, self.period
         context.robot, context.store, context.seed = self._configured(), self.store, self.seed
+        for name, own in self._robots.items():
+            own.observation, own.time, own.period = observation.robots[name], t, self.period
+            own.robot, own.store, own.seed = (
+                context.robot.robots[name],
+                self.stores[name],
+                self.seed,
+            )
+            own.robots = self._robots
+        context.robots = self._robots
         self.awaited.clear()
         self.machine.step(context)
         return context.references
 
     def _first_context(self, observation: Observation) -> StateContext:
-        self._context = StateContext(
-            robot=self._configured(),
-            store=self.store,
-            references=StateReferences.holding(observation.q),
-            observation=observation,
+        robot, references = self._configured(), StateReferences.holding(observation.q)
+        first, parts = 0, {}
+        for name, own in robot.robots.items():
+            parts[name] = StateReferences(references.values[:, first : first + len(own.joints)])
+            first += len(own.joints)
+        references.robots = parts
+        self._robots = {
+            name: self._new_context(robot.robots[name], self.stores[name], parts[name], seen)
+            for name, seen in observation.robots.items()
+        }
+        self._context = self._new_context(robot, self.store, references, observation)
+        return self._context
+
+    def _new_context(
+        self, robot: RobotModel, store: Store, references: StateReferences, seen: Observation
+    ) -> StateContext:
+        return StateContext(
+            robot=robot,
+            store=store,
+            references=references,
+            observation=seen,
             period=self.period,
             seed=self.seed,
             awaited=self.awaited,
         )
-        return self._context
 
     def _configured(self) -> RobotModel:
         if self._robot is None:

@@ -27,6 +27,7 @@ class Machine:
         states: Names of all states, the initial one first; in sub-machines as ``OUTER/INNER``.
         transitions: All transitions between these states.
         instances: State instances by full name, including branches of parallel states.
+        robots: The robot of each instance, in a table of several; empty for all of them.
         log: Record of the transitions that were made; a reset does not clear it.
         calls: Calls the methods of the states.
     """
@@ -34,6 +35,7 @@ class Machine:
     def __init__(self, table: Table) -> None:
         composite = table.root.kind
         assert isinstance(composite, CompositeState)
+        self.robots = {state.path: state.robot for state in table.root.walk()}
         self.instances: Mapping[str, State] = {
             state.path: state.kind.cls(state.kind.config)
             for state in table.root.walk()

@@ -1,6 +1,6 @@
 """Base class of the states of a controller, and the inputs and outputs of a tick."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, ClassVar, cast
 
@@ -24,11 +24,14 @@ class StateContext:
         seed: Seed of all random numbers.
         reason: Why the state ends, for events, logs and statistics. Empty at the start of every
             `run`.
+        robots: Of a controller of several robots, the contexts of all of them by their names in
+            the table, each with its robot, observation and references, and a store of its own.
+            Empty for a single robot.
     """
 
     __slots__ = (
         *("_awaited", "_references", "elapsed", "observation", "period", "reason", "robot"),
-        *("seed", "store", "time"),
+        *("robots", "seed", "store", "time"),
     )
 
     def __init__(
@@ -41,8 +44,10 @@ class StateContext:
         period: float,
         seed: int = 0,
         awaited: list[Future[Any]] | None = None,
+        robots: "Mapping[str, StateContext] | None" = None,
     ) -> None:
         """Use `references` and `awaited` without a copy."""
+        self.robots: Mapping[str, StateContext] = robots or {}
         self.robot, self.store, self.observation = robot, store, observation
         self.period, self.seed = period, seed
         self.time = self.elapsed = 0.0

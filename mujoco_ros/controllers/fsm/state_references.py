@@ -1,5 +1,6 @@
 """References that the states of a controller write; their arrays keep shape and type."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,10 @@ class StateReferences(References):
 
     ``references.q = goal`` is ``references.q[:] = goal`` with a check of the shape, so that no
     state can change the arrays of the states after it.
+
+    Attributes:
+        robots: Of a controller of several robots, the references of each by the name in the table:
+            views of the same numbers.
     """
 
     def __init__(self, values: np.ndarray) -> None:
@@ -21,6 +26,7 @@ class StateReferences(References):
         self._values = values
         self._rows: tuple[np.ndarray, ...] = tuple(values)
         self._shapes = (values.shape, *(row.shape for row in self._rows))
+        self.robots: Mapping[str, StateReferences] = {}
 
     @property
     def values(self) -> np.ndarray:

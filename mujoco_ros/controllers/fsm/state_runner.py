@@ -119,7 +119,7 @@ class SimpleStateRunner(StateRunner):
     def __init__(self, definition: StateDef, machine: MachineData) -> None:
         super().__init__(definition, machine)
         self._state = machine.states.get(definition.path)
-        self._calls = machine.calls
+        self._calls, self._robot = machine.calls, definition.robot
 
     def simple_states(self) -> Iterator[str]:
         """Yield the name of the state."""
@@ -128,18 +128,29 @@ class SimpleStateRunner(StateRunner):
     def _start(self, context: StateContext) -> None:
         if self._state is not None:
             self._state.config = self._machine.configs[self.definition.path]
-            self._calls.call(self.definition.path, self._state.start, context)
+            own = self._own(context, 0.0)
+            self._calls.call(self.definition.path, self._state.start, own)
 
     def _run(self, context: StateContext) -> str | None:
         if self._state is None:
             return None
-        context.elapsed, context.reason = context.time - self._start_time, ""
-        return self._calls.run(self.definition.path, self._state, context)
+        own = self._own(context, context.time - self._start_time)
+        outcome = self._calls.run(self.definition.path, self._state, own)
+        context.reason = own.reason
+        return outcome
 
     def _teardown(self, context: StateContext) -> None:
         if self._state is not None:
-            context.elapsed = context.time - self._start_time
-            self._calls.call(self.definition.path, self._state.teardown, context)
+            own = self._own(context, context.time - self._start_time)
+            self._calls.call(self.definition.path, self._state.teardown, own)
+
+    def _own(self, context: StateContext, elapsed: float) -> StateContext:
+        """Return the context of the state's robot, or of all robots, after `elapsed` [s]."""
+        for each in context.robots.values():
+            each.elapsed, each.reason = elapsed, ""
+        own = context.robots[self._robot] if self._robot else context
+        own.elapsed, own.reason = elapsed, ""
+        return own
 
 
 class CompositeStateRunner(StateRunner):

@@ -102,6 +102,7 @@ class StateDef:
         outcome: The outcome with which this state ends its machine; None if it does not.
         failure: Whether that outcome is a failure.
         transitions: Transitions by label.
+        robot: The robot on which the state acts, in a table of several; empty for all of them.
     """
 
     name: str
@@ -113,6 +114,7 @@ class StateDef:
     outcome: str | None = None
     failure: bool = False
     transitions: Mapping[str, TransitionDef] = field(default_factory=dict)
+    robot: str = ""
 
     @property
     def children(self) -> Mapping[str, "StateDef"]:
@@ -157,6 +159,7 @@ class Table:
         step_by_step: Whether the controller starts in step-by-step mode.
         strict: Whether it is an error when the references of a commanded joint become NaN.
         root: The outermost machine, as a state without a name.
+        robots: Names of robots by the name that the table uses; empty for a single robot.
     """
 
     name: str
@@ -164,3 +167,4 @@ class Table:
     step_by_step: bool
     root: StateDef
     strict: bool = False
+    robots: Mapping[str, str] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from mujoco_ros.controllers.fsm.table import (
     TransitionDef,
 )
 from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
+from mujoco_ros.controllers.fsm.table_robots import with_robots
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import convert, from_dict
@@ -27,9 +28,9 @@ Classes = Mapping[str, type[State]]
 ANY_STATE = "*"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _MACHINE_KEYS = ("initial", "states", "transitions")
-_TOP_KEYS = ("rate", "step_by_step", "strict", *_MACHINE_KEYS)
+_TOP_KEYS = ("rate", "step_by_step", "strict", "robots", *_MACHINE_KEYS)
 _KINDS = ("class", "machine", "parallel")
-_STATE_KEYS = ("timeout", "outcome", "failure")
+_STATE_KEYS = ("timeout", "outcome", "failure", "robot")
 _MAX_ENTRIES = 20_000
 """Aliases can expand a small YAML file to a huge table."""
 _MAX_DEPTH = 16
@@ -51,6 +52,7 @@ class _State:
     timeout: float | None = None
     outcome: str | None = None
     failure: bool = False
+    robot: str = ""
 
     def __post_init__(self) -> None:
         if self.timeout is not None and self.timeout <= 0.0:
@@ -80,13 +82,15 @@ def table_from_dict(data: Any, classes: Classes, *, name: str, where: str) -> Ta
     data = _mapping(data, where, _TOP_KEYS)
     class_names(data, where)
     top = from_dict(_Top, _part(data, ("rate", "step_by_step", "strict")), where)
+    robots = _robots(data.get("robots", {}), f"{where}: robots")
     composite = _composite(_part(data, _MACHINE_KEYS), classes, "", f"{where}: ")
     table = Table(
         name=name,
         rate=top.rate,
         step_by_step=top.step_by_step,
         strict=top.strict,
-        root=StateDef(name="", path="", kind=composite),
+        root=with_robots(StateDef(name="", path="", kind=composite), robots, where),
+        robots=robots,
     )
     check_cycles(table, where)
     return table
@@ -164,6 +168,7 @@ def _state(data: Any, classes: Classes, name: str, path: str, where: str) -> Sta
         timeout=given.timeout,
         outcome=given.outcome,
         failure=given.failure,
+        robot=given.robot,
     )
 
 
@@ -289,6 +294,20 @@ def _mapping(data: Any, where: str, known: Iterable[str] | None = None) -> dict[
         if known is not None and key not in known:
             raise unknown("key", key, known, where=where)
     return dict(data)
+
+
+def _robots(data: Any, where: str) -> dict[str, str]:
+    """Return the names of robots by the name that the table uses."""
+    robots = {
+        name: convert(str, robot, f"{where}.{name}")
+        for name, robot in _mapping(data, where).items()
+    }
+    for name, robot in robots.items():
+        if not _NAME.match(name):
+            raise UserInputError(f"{where}: {_invalid_name('robot', name)}")
+        if list(robots.values()).count(robot) > 1:
+            raise UserInputError(f"{where}.{name}: '{robot}' is listed twice")
+    return robots
 
 
 def _part(data: Mapping[str, Any], keys: Iterable[str]) -> dict[str, Any]:

@@ -108,6 +108,9 @@ class Observation:
         subtree_angmoms: Angular momenta about centres of mass by name [Nms].  # (3,)
         sensor_states: Values of the sensors of the topic ``sensor_states`` by name.  # (n,)
         objects: Poses of free objects in ``world`` by name, if known.
+        object_times: Times to which these poses belong [s]; a pose without one belongs to `time`.
+        robots: The observation of each robot of a controller of several, by the name in its table.
+            Their joints follow each other in `q`, `dq` and `effort`; sensors are there alone.
     """
 
     time: float
@@ -130,6 +133,26 @@ class Observation:
     subtree_angmoms: Mapping[str, np.ndarray] = field(default_factory=dict)
     sensor_states: Mapping[str, np.ndarray] = field(default_factory=dict)
     objects: Mapping[str, Pose] = field(default_factory=dict)
+    object_times: Mapping[str, float] = field(default_factory=dict)
+    robots: "Mapping[str, Observation]" = field(default_factory=dict)
+
+    @classmethod
+    def of_several(cls, robots: "Mapping[str, Observation]") -> "Observation":
+        """Return the observations of several robots at one instant as one."""
+        each = tuple(robots.values())
+        return cls(
+            time=each[0].time,
+            q=np.concatenate([it.q for it in each]),
+            dq=np.concatenate([it.dq for it in each]),
+            effort=np.concatenate([it.effort for it in each]),
+            objects=each[0].objects,
+            object_times=each[0].object_times,
+            robots=robots,
+        )
+
+    def object_age(self, name: str) -> float:
+        """Return the age of an object's pose [s]."""
+        return max(0.0, self.time - self.object_times.get(name, self.time))
 
 
 def reading(entry: str, values: Mapping[str, Any]) -> Any:

@@ -1,6 +1,7 @@
 """The robot that a controller commands."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, kw_only=True)
 class RobotModel:
-    """One robot of a scene.
+    """One robot of a scene, or several that one controller commands.
 
     Attributes:
         name: Name of the robot.
@@ -24,6 +25,8 @@ class RobotModel:
             simulated.
         qpos: Addresses of the joints in ``qpos``.  # (n,)
         dof: Addresses of the joints in ``qvel``.  # (n,)
+        robots: The robots of a controller of several, by the name in its table; their joints
+            follow each other in all arrays. Empty for a single robot.
     """
 
     name: str
@@ -38,3 +41,19 @@ class RobotModel:
     model: Any
     qpos: np.ndarray
     dof: np.ndarray
+    robots: "Mapping[str, RobotModel]" = field(default_factory=dict)
+
+    @classmethod
+    def of_several(cls, robots: "Mapping[str, RobotModel]") -> "RobotModel":
+        """Return several robots of a model as one, with joints named ``<robot>/<joint>``."""
+        each = tuple(robots.values())
+        arrays = ("lower", "upper", "velocity", "effort", "home", "qpos", "dof")
+        return cls(
+            name=", ".join(robot.name for robot in each),
+            joints=tuple(f"{name}/{it}" for name, robot in robots.items() for it in robot.joints),
+            gripper=None,
+            prefix="",
+            model=each[0].model,
+            robots=robots,
+            **{it: np.concatenate([getattr(robot, it) for robot in each]) for it in arrays},
+        )

@@ -24,17 +24,22 @@ class Key(Generic[T]):
 class Store:
     """Values by key: permanent ones of the host, and those of the states until a reset."""
 
-    def __init__(self) -> None:
+    def __init__(self, shared: "Store | None" = None) -> None:
+        """Read values that this store lacks from a `shared` one."""
+        self._shared = shared
         self._provided: dict[str, Any] = {}
         self._values: dict[str, Any] = {}
 
     def __contains__(self, key: Key[Any]) -> bool:
-        return key.name in self._values or key.name in self._provided
+        if key.name in self._values or key.name in self._provided:
+            return True
+        return self._shared is not None and key in self._shared
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all values, sorted."""
-        return tuple(sorted({*self._provided, *self._values}))
+        shared = () if self._shared is None else self._shared.names
+        return tuple(sorted({*self._provided, *self._values, *shared}))
 
     def provide(self, key: Key[T], value: T) -> None:
         """Set a value of the host; `clear` keeps it, and states cannot replace it.
@@ -63,6 +68,8 @@ class Store:
         for values in (self._provided, self._values):
             if key.name in values:
                 return cast("T", _checked(key, values[key.name]))
+        if self._shared is not None and key in self._shared:
+            return self._shared.get(key)
         known = ", ".join(self.names) or "nothing"
         raise StoreError(f"'{key.name}' is not in the store; it has: {known}")
 

@@ -19,7 +19,7 @@ from mujoco_ros.model.strict import read_yaml
 
 GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
-_PLANNING = ("pick_place", "stand")
+_PLANNING = ("handover", "pick_place", "stand")
 """Shipped controllers that need the extra for planning."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")
@@ -38,6 +38,7 @@ def load(
     seed: int = 0,
     settings: Mapping[str, Mapping[str, Any]] | None = None,
     rate: float | None = None,
+    name: str = "",
 ) -> FsmController:
     """Create a controller.
 
@@ -46,6 +47,7 @@ def load(
         seed: Seed of all random numbers.
         settings: Changed settings by full name of the state.
         rate: Ticks per second; None is the rate of the table.
+        name: Name in messages; empty for that of the table.
 
     Raises:
         UserInputError: The controller does not exist, or its file or a setting is invalid.
@@ -55,6 +57,8 @@ def load(
         if not rate > 0.0:
             raise UserInputError(f"rate {rate} is not above zero")
         table = replace(table, rate=rate)
+    if name:
+        table = replace(table, name=name)
     controller = FsmController(table, seed=seed)
     for state, changes in (settings or {}).items():
         controller.machine.configure(state, changes)

@@ -1,9 +1,7 @@
 """A controller in the simulator, with the same ROS interface as one on a separate node."""
 
-import re
 from collections.abc import Callable
 from concurrent.futures import Future
-from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakSet
@@ -19,45 +17,57 @@ from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
+from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
-from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
-from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
+from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
-from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.controller_set import ControllerSet
+from mujoco_ros.controllers.runtime.host import INACTIVE, ControllerHost
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.stepping.histogram import Histogram
 
 T = TypeVar("T")
 
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-
 
 class HostedController(Component):
     """A controller with its own ROS node, in the process and threads of the simulator.
 
     Attributes:
+        settings: The settings.
         node: The node, named after the controller.
         host: The host of the controller.
     """
 
     name = "controller"
-    parameters = CONTROLLER_PARAMETERS
 
-    def __init__(self, context: NodeContext, show_gains: ShowGains) -> None:
+    def __init__(
+        self,
+        context: NodeContext,
+        settings: ControllerSettings,
+        controllers: ControllerSet,
+        show_gains: ShowGains,
+    ) -> None:
         """Load the controller and open its endpoints, before the simulation runs.
 
         Args:
             context: The simulator's node; its arguments can have parameters of the controller.
+            settings: The settings of the controller.
+            controllers: The controllers of the simulation, to which it is added.
             show_gains: Updates the simulator's gain parameters.
 
         Raises:
-            UserInputError: The controller or the robot does not exist, they do not match, or a
-                parameter is invalid.
+            UserInputError: The controller, the robot or a joint does not exist, they do not match,
+                another controller commands the same joint, or a parameter is invalid.
         """
         node, simulation, values = context.node, context.simulation, context.values
-        controller = load(values["controller"], seed=values["controller_seed"])
-        if values["controller_step_by_step"]:
+        self.settings, self.name = settings, settings.row
+        if settings.name == node.get_name():
+            raise UserInputError(
+                f"controller '{settings.name}' has the name of the simulator's node"
+            )
+        controller = load(settings.type, seed=settings.seed, name=settings.name)
+        if settings.step_by_step:
             controller.machine.step_by_step = True
         # States discard their planners when the robot is replaced.
         self._planners: WeakSet[Planner] = WeakSet()
@@ -66,26 +76,33 @@ class HostedController(Component):
         self._tick_cost = Histogram()
         self._pacer = context.pacer
         self._slow = SlowTicks(controller.table.name)
-        self.host = ControllerHost(
-            simulation, controller, values["controller_robot"], values["rendering"]
+        self.host = host = ControllerHost(
+            simulation, controller, settings.robot, values["rendering"], settings.joints
         )
-        self.host.supervised.time_limit.limit_s = values["controller_time_limit"]
-        name = controller_name(values["controller"])
-        if name == node.get_name():
-            raise UserInputError(f"controller '{name}' has the name of the simulator's node")
+        host.supervised.time_limit.limit_s = settings.time_limit
+        controllers.add(settings.name, host, is_active=settings.active)
         self.node = Node(
-            name,
+            settings.name,
             context=node.context,
             namespace=node.get_namespace(),
             cli_args=child_ros_arguments(context.arguments, node.get_namespace()),
             use_global_arguments=False,  # they may contain the simulator's node name
         )
-        endpoints, supervised = Endpoints(self.node), self.host.supervised
-        self.host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
+        endpoints, supervised = Endpoints(self.node), host.supervised
+        host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
         parameters = Parameters(self.node, self._submit)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown(known=values)
-        self._interface = LifecycleInterface(endpoints, supervised, self._submit)
+        self._interface = LifecycleInterface(
+            endpoints,
+            supervised,
+            self._submit,
+            (INACTIVE,),
+            Activation(
+                activate=lambda: controllers.switch((settings.name,), (), strict=True),
+                deactivate=lambda: controllers.switch((), (settings.name,), strict=True),
+            ),
+        )
 
     def start(self) -> None:
         """Add the controller's node to the executor of the simulator's node."""
@@ -128,6 +145,8 @@ class HostedController(Component):
         slow, overdue = self._slow.complaint(), supervised.time_limit.overdue
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
+        if not host.is_active:
+            return DiagnosticReport(INACTIVE, values, OK)
         if overdue:
             return DiagnosticReport(f"{overdue} does not return", values, ERROR)
         if slow:
@@ -159,18 +178,3 @@ def tick_cost_metrics(cost: Histogram) -> dict[str, str]:
         "tick cost p50 [us]": f"{1e6 * p50:.0f}",
         "tick cost p99 [us]": f"{1e6 * p99:.0f}",
     }
-
-
-def controller_name(name_or_path: str) -> str:
-    """Return the node name of a controller.
-
-    Raises:
-        UserInputError: It is not a valid node name.
-    """
-    name = Path(name_or_path).stem
-    if not _NAME.fullmatch(name):
-        raise UserInputError(
-            f"controller '{name_or_path}': '{name}' is not a valid node name; use a letter, then "
-            "letters, digits or underscores"
-        )
-    return name

@@ -3,8 +3,9 @@
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -17,6 +18,7 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.controllers.fsm.transition import Transition, TransitionEvent
+from mujoco_ros.controllers.runtime.host import ACTIVATE, DEACTIVATE, INACTIVE
 from mujoco_ros.controllers.runtime.supervisor import ERROR, SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.command_queue import QueueFullError
@@ -29,6 +31,19 @@ _MAX_IDS = 255
 """lifecycle_msgs has one-byte ids of states and transitions; 0 is none."""
 _BURST = 10
 """More log lines of one kind within a second are debug messages."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Activation:
+    """Start and stop of a controller at run time, in the controller's thread.
+
+    Attributes:
+        activate: Starts it, or starts it again after an error; UserInputError if it cannot.
+        deactivate: Stops it; UserInputError if it is inactive.
+    """
+
+    activate: Callable[[], object]
+    deactivate: Callable[[], object]
 
 
 class _BurstLimit:
@@ -57,8 +72,17 @@ class LifecycleInterface:
         supervised: SupervisedController,
         submit: Submit[Any],
         pauses: Sequence[str] = (),
+        activation: Activation | None = None,
     ) -> None:
-        """Open the services and topics; `pauses` are all reasons of `SupervisedController.pause`.
+        """Open the services and topics.
+
+        Args:
+            endpoints: Endpoints of the controller's node.
+            supervised: The controller.
+            submit: Calls functions in the controller's thread.
+            pauses: All reasons of `SupervisedController.pause`.
+            activation: Serves the transitions ``activate`` and ``deactivate`` beside those of the
+                table, which precede them.
 
         Raises:
             UserInputError: There are more states or transitions than the messages can number.
@@ -70,7 +94,16 @@ class LifecycleInterface:
         states = (*machine.states, *pauses, ERROR)
         self._ids = {state: number for number, state in enumerate(states, 1)}
         self._transitions = machine.transitions
-        for what, count in (("states", len(states)), ("transitions", len(self._transitions))):
+        self._initial = machine.states[0]
+        labels = {it.label for it in self._transitions}
+        self._switches: dict[str, Callable[[], object]] = {}
+        if activation is not None:
+            switches = {ACTIVATE: activation.activate, DEACTIVATE: activation.deactivate}
+            self._switches = {it: call for it, call in switches.items() if it not in labels}
+        for what, count in (
+            ("states", len(states)),
+            ("transitions", len(self._transitions) + len(self._switches)),
+        ):
             if count > _MAX_IDS:
                 raise UserInputError(
                     f"{count} {what} are too many: lifecycle_msgs can number {_MAX_IDS}"
@@ -110,7 +143,7 @@ class LifecycleInterface:
             self._answer_transitions(answer, () if failed else done.result())
 
         try:
-            self._submit(lambda: self._supervised.available).add_done_callback(respond)
+            self._submit(self._available).add_done_callback(respond)
         except QueueFullError:
             self._answer_transitions(answer, ())
 
@@ -137,9 +170,26 @@ class LifecycleInterface:
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
         if not label:
-            labels = [it.label for it in self._supervised.available if it.id == number]
+            labels = [it.label for it in self._available() if it.id == number]
             label = labels[0] if labels else f"transition {number}"
+        for transition in self._switching():
+            if transition.label == label:
+                self._switches[label]()
+                return transition
         return self._supervised.request(label)
+
+    def _available(self) -> tuple[Transition, ...]:
+        """Return the transitions that can be requested now; in the controller's thread."""
+        return (*self._supervised.available, *self._switching())
+
+    def _switching(self) -> Iterator[Transition]:
+        """Yield the transitions that start and stop the controller, with numbers of their own."""
+        state, count = self._supervised.state, len(self._transitions)
+        goals = {ACTIVATE: self._initial, DEACTIVATE: INACTIVE}
+        for number, label in enumerate(self._switches, count + 1):
+            is_start = label == ACTIVATE
+            if state == ERROR or is_start == (state == INACTIVE):
+                yield Transition(id=number, label=label, start=state, goal=goals[label])
 
     def _respond_to_change(self, answer: Responder, done: "Future[Transition]") -> None:
         """Respond to a request; in the controller's thread."""

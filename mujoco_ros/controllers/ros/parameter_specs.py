@@ -1,8 +1,12 @@
-"""Parameters of the simulator's node for the hosted controller."""
+"""Parameters of the simulator's node for the hosted controllers."""
+
+from dataclasses import replace
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.controllers.runtime.supervisor import TIME_LIMIT_S
 
+NO_NAMES = ("",)
+"""Default of lists of names; rclpy has no type for an empty list."""
 CONTROLLER_PARAMETERS = (
     ParameterSpec(
         name="controller",
@@ -12,9 +16,18 @@ CONTROLLER_PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        name="controllers",
+        default=NO_NAMES,
+        description="Names of several controllers, instead of `controller`: of their nodes, in the "
+        "order of their ticks. Without a parameter `<controller>.type`, also that of the shipped "
+        "controller; a path of a YAML file is possible, too",
+        read_only=True,
+    ),
+    ParameterSpec(
         name="controller_robot",
         default="",
-        description="Name of the controlled robot; empty selects the only robot with joints",
+        description="Name of the controlled robot; empty selects the only robot with joints. Of a "
+        "table of several robots: 'giver=left_arm, taker=right_arm', or empty for those it names",
         read_only=True,
     ),
     ParameterSpec(
@@ -42,3 +55,31 @@ CONTROLLER_PARAMETERS = (
         read_only=True,
     ),
 )
+
+_OF_ONE = {spec.name.removeprefix("controller_"): spec for spec in CONTROLLER_PARAMETERS}
+OF_EACH_CONTROLLER = {
+    "type": ParameterSpec(
+        name="<controller>.type",
+        default="",
+        description="The controller: name of a shipped one, or path of a YAML file",
+        read_only=True,
+    ),
+    "robot": replace(_OF_ONE["robot"], name="<controller>.robot"),
+    "joints": ParameterSpec(
+        name="<controller>.joints",
+        default=NO_NAMES,
+        description="Names of the joints that it commands; empty is all joints of its robot",
+        read_only=True,
+    ),
+    "active": ParameterSpec(
+        name="<controller>.active",
+        default=True,
+        description="Whether it is active at the start",
+        read_only=True,
+    ),
+    **{
+        name: replace(_OF_ONE[name], name=f"<controller>.{name}")
+        for name in ("step_by_step", "seed", "time_limit")
+    },
+}
+"""Parameters of each controller in `controllers`, by the last part of their name."""

@@ -23,14 +23,19 @@ class _Pending:
     """A request in flight.
 
     Attributes:
-        due: Latest time of delivery [s].
+        time: Time of its tick [s].
         rendered: The image, from the render process.
         delivered: The future that the controller has.
     """
 
-    due: float
+    time: float
     rendered: "Future[Image]"
     delivered: "Future[Image]"
+
+
+def is_image_due(requested: float, time: float) -> bool:
+    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
+    return requested + DELAY_S <= time + _ROUNDING_S
 
 
 class ControllerCameras:
@@ -55,12 +60,13 @@ class ControllerCameras:
         self._pending: list[_Pending] = []
         self._worker = WorkerProcess(_PROCESS, lambda: (plant.model, backend, seed))
 
-    def request(self, camera: str, time: float) -> "Future[Image]":
+    def request(self, camera: str, sampled: float, time: float) -> "Future[Image]":
         """Request an image of the current sample.
 
         Args:
             camera: Name of a camera.
-            time: Time of the sample [s].
+            sampled: Simulated time of the sample [s].
+            time: Time of its tick [s].
 
         Returns:
             The image; LookupError for an unknown camera, RenderingError if it cannot be
@@ -71,7 +77,7 @@ class ControllerCameras:
         plant = self._plant
         request = RenderRequest(
             camera=self._cameras[camera],
-            time=time,
+            time=sampled,
             qpos=plant.sample.qpos.copy(),
             mocap_pos=plant.data.mocap_pos.copy(),
             mocap_quat=plant.data.mocap_quat.copy(),
@@ -79,7 +85,7 @@ class ControllerCameras:
         )
         rendered: Future[Image] = self._worker.submit(request)
         delivered: Future[Image] = Future()
-        self._pending.append(_Pending(due=time + DELAY_S, rendered=rendered, delivered=delivered))
+        self._pending.append(_Pending(time=time, rendered=rendered, delivered=delivered))
         return delivered
 
     def unfinished(self, time: float, awaited: Collection["Future[Any]"]) -> list["Future[Image]"]:
@@ -99,7 +105,7 @@ class ControllerCameras:
                 continue
             error = it.rendered.exception()
             if error is None:
-                it.delivered.set_result(it.rendered.result())
+                it.delivered.set_result(it.rendered.result()._replace(time=it.time))
             else:
                 it.delivered.set_exception(error)
 
@@ -126,5 +132,6 @@ class ControllerCameras:
         self._worker.close()
 
     def _due(self, time: float, awaited: Collection["Future[Any]"]) -> list[_Pending]:
-        latest = time + _ROUNDING_S
-        return [it for it in self._pending if it.due <= latest or it.delivered in awaited]
+        return [
+            it for it in self._pending if is_image_due(it.time, time) or it.delivered in awaited
+        ]

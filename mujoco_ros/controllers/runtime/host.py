@@ -1,6 +1,6 @@
 """Host of a controller in the simulator: fixed rate, exact steps, reproducible runs."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any
 
@@ -8,14 +8,27 @@ from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
+from mujoco_ros.controllers.interface.host import (
+    GAINS_GET,
+    GAINS_SET,
+    IMAGE_GET,
+    POSE_SET,
+    Image,
+)
 from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.runtime.robot_binding import RobotBinding
-from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_model
+from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
+from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
+from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
+INACTIVE = "inactive"
+"""`SupervisedController.state` of a controller without ticks."""
+ACTIVATE, DEACTIVATE = "activate", "deactivate"
+"""Labels of the transitions from and to it."""
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
 _ROUNDING = 1e-6
@@ -27,12 +40,14 @@ class ControllerHost:
 
     A tick is a sample whose time is a multiple of the controller's period. The controller observes
     that sample; its references act from the next step on, interpolated linearly so that they are
-    reached at the next tick. A controller in lockstep over topics has the same timing.
+    reached at the next tick. A controller in lockstep over topics gets the same observations at the
+    same times, bit by bit.
 
     All methods belong to the thread that steps the simulation.
 
     Attributes:
         supervised: The controller.
+        is_active: Whether it has ticks.
         ticks: Number of ticks since the start.
         observation_filter: Applied to every observation, for sensor noise; None by default.
         on_gains: Called when the controller may have changed the gains.
@@ -44,37 +59,37 @@ class ControllerHost:
         controller: FsmController,
         robot: str = "",
         rendering: str = "auto",
+        joints: Sequence[str] = (),
     ) -> None:
         """Prepare a controller for a robot.
 
         Args:
-            robot: Name of the robot; empty is the only one with joints.
+            simulation: The simulation.
+            controller: The controller.
+            robot: Name of the robot; empty is the only one with joints. Of a table with several,
+                see `find_robots`.
             rendering: OpenGL backend of its cameras: auto, egl or osmesa.
+            joints: Names of the joints that it commands; empty for all of the robot.
 
         Raises:
-            UserInputError: The robot does not exist, the controller cannot command it, or the
-                period is not a multiple of the timestep.
+            UserInputError: The robot or a joint does not exist, the controller cannot command it,
+                or the period is not a multiple of the timestep.
         """
         self.supervised = SupervisedController(controller, lambda: simulation.time)
-        self.ticks = 0
+        self.ticks, self.is_active = 0, True
         self.observation_filter: Callable[[Observation], Observation] | None = None
         self.on_gains: list[Callable[[], object]] = []
         self._simulation, self._controller, self._name = simulation, controller, robot
-        self._rendering = rendering
+        self._rendering, self._joints = rendering, tuple(joints)
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
+        self._time = 0.0  # of the last tick [s]
         self._steps_per_tick = self._checked_steps_per_tick()
-        self._binding = self._bind(find_robot(simulation.plant, robot))
-        store, shielded = controller.store, self.supervised.time_limit.shielded
-        store.provide(GAINS_GET, shielded(lambda: self._binding.access.gains))
-        store.provide(GAINS_SET, shielded(self._set_gains))
-        store.provide(
-            POSE_SET, shielded(lambda name, pose: self._binding.access.set_pose(name, pose))
-        )
-        store.provide(
-            IMAGE_GET,
-            shielded(lambda camera: self._binding.cameras.request(camera, simulation.time)),
-        )
+        if joints and controller.table.robots:
+            raise UserInputError("a controller of several robots commands all of their joints")
+        self._bindings = self._bind(find_robots(simulation.plant, controller.table.robots, robot))
+        for name in self._bindings.each:
+            self._provide(name, controller.stores[name] if name else controller.store)
         self._configure()
         simulation.on_reset.append(self.reset)
         simulation.on_robot_set.append(self._on_robot_set)
@@ -82,8 +97,13 @@ class ControllerHost:
 
     @property
     def robot(self) -> str:
-        """Name of the robot."""
-        return self._binding.robot
+        """Name of the robot, or names of several."""
+        return self._bindings.robot
+
+    @property
+    def claims(self) -> Mapping[str, tuple[str, ...]]:
+        """The joints that the controller commands while it is active, by robot."""
+        return self._bindings.claims
 
     @property
     def is_waiting(self) -> bool:
@@ -125,31 +145,63 @@ class ControllerHost:
     def after_step(self) -> bool:
         """Run a tick if the new sample is one; return whether it was."""
         simulation = self._simulation
-        if simulation.plant is not self._binding.plant:
+        if simulation.plant is not self._bindings.plant:
             self._follow_model()
-        if self.supervised.error or simulation.step_number % self._steps_per_tick:
+        if simulation.step_number % self._steps_per_tick or not self.is_active:
+            return False
+        if self.supervised.error:
             return False
         self.ticks += 1
-        self._run_tick(simulation.time)
+        self._time = tick_time(stamp_of(simulation.time), self._controller.period)
+        self._run_tick(self._time)
         return True
 
     def reset(self) -> None:
-        """Restart the controller after a reset of the simulation, also after an error."""
+        """Restart the controller after a reset of the simulation, also after an error.
+
+        An inactive one stays inactive.
+        """
+        if not self.is_active:
+            return
         self._awaited.clear()
-        self._binding.cameras.cancel()
-        self._binding.access.reset_gains()
+        self._bindings.cancel_images()
+        self._bindings.reset_gains()
         try:
-            self._steps_per_tick = self._checked_steps_per_tick()
-            if self._simulation.plant is not self._configured:
-                self._rebind(self._find())
-                self._configure()
+            self._prepare()
         except Exception as error:
             self.supervised.reset()
             self.supervised.fail(error)
         else:
             self.supervised.reset()
-        self._binding.access.restore_gains()  # a teardown may have set gains from before the reset
+        self._bindings.restore_gains()  # a teardown may have set gains from before the reset
         self._notify_gains()
+
+    def prepare_activation(self) -> None:
+        """Prepare `activate`, which then cannot fail.
+
+        Raises:
+            UserInputError: The model lacks the robot or what the controller needs of it, or the
+                period is not a multiple of the timestep.
+        """
+        self._prepare()
+
+    def activate(self) -> None:
+        """Start with the initial state at the next tick; an active controller starts again."""
+        if self.is_active:
+            self.deactivate()
+        self.is_active = True
+        self.supervised.resume(ACTIVATE)
+        if self.supervised.error:  # of a teardown
+            self.supervised.reset(ACTIVATE)
+
+    def deactivate(self) -> None:
+        """Tear down the active state and have no more ticks; the joints hold their references."""
+        if self._simulation.plant is not self._bindings.plant:
+            self._follow_model()
+        self.is_active = False
+        self.supervised.pause(INACTIVE, DEACTIVATE)
+        self.supervised.reset(DEACTIVATE)
+        self._release()
 
     def stop(self, reason: str) -> None:
         """Stop the controller; its joints hold their positions."""
@@ -158,10 +210,10 @@ class ControllerHost:
 
     def close(self) -> None:
         """Close the cameras."""
-        self._binding.cameras.close()
+        self._bindings.close()
 
     def _on_robot_set(self, control: RobotControl) -> None:
-        if control is self._binding.control:
+        if self._bindings.has(control):
             self.reset()
 
     def _run_tick(self, time: float) -> None:
@@ -174,25 +226,22 @@ class ControllerHost:
             self._release()
 
     def _tick(self, time: float) -> None:
-        binding = self._binding
-        binding.cameras.deliver(time, self._controller.awaited)
+        bindings = self._bindings
+        bindings.deliver(time, self._controller.awaited)
         self._awaited.clear()
-        observation = binding.observations.observe(time)
+        observation = bindings.observe(time)
         if self.observation_filter is not None:
             observation = self.observation_filter(observation)
         values = self.supervised.step(observation, time)
         if values is None:
             self._release()
             return
-        binding.command(values, self._stream)
+        bindings.command(values, self._stream)
         self._await(self._controller.awaited, time + self._controller.period)
 
     def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
         """Collect the futures of the next tick: those of the states, and images that are due."""
-        cameras = self._binding.cameras
-        images = cameras.unfinished(next_tick, awaited)
-        others = [future for future in awaited if not cameras.owns(future)]
-        self._awaited = [future for future in (*others, *images) if not future.done()]
+        self._awaited = list(self._bindings.unfinished(next_tick, awaited))
         for future in self._awaited:
             future.add_done_callback(lambda _: self._simulation.commands.wake())
 
@@ -206,46 +255,80 @@ class ControllerHost:
 
     def _release(self) -> None:
         self._awaited.clear()
-        self._binding.release()
+        self._bindings.release()
         self._notify_gains()
 
-    def _find(self) -> int:
-        """Return the index of the robot in another model, by its part or else by its name.
+    def _find(self) -> dict[str, int]:
+        """Return the indices of the robots in another model, by their parts or else by their names.
 
         Raises:
             UserInputError: The model has no such robot.
         """
-        plant = self._simulation.plant
-        if self._binding.part in plant.assembly.robots:
-            return plant.assembly.robots.index(self._binding.part)
-        return find_robot(plant, self._name)
+        plant, parts = self._simulation.plant, self._bindings.parts
+        robots = plant.assembly.robots
+        if all(part in robots for part in parts):
+            indices = (robots.index(part) for part in parts)
+            return dict(zip(self._bindings.each, indices, strict=True))
+        return find_robots(plant, self._controller.table.robots, self._name)
 
     def _follow_model(self) -> None:
         """Continue in another model; the controller keeps its `RobotModel` until a reset."""
-        if self._binding.part in self._simulation.assembly.robots:
+        robots = self._simulation.assembly.robots
+        removed = [part.name for part in self._bindings.parts if part not in robots]
+        if not removed:
             self._rebind(self._find())
             self._update_timestep()
-        elif not self.supervised.error:
+        elif self.is_active and not self.supervised.error:
             self._awaited.clear()
-            self._binding.cameras.cancel()
-            self.supervised.stop(f"robot '{self.robot}' was removed")
+            self._bindings.cancel_images()
+            self.supervised.stop(f"robot '{removed[0]}' was removed")
 
-    def _bind(self, index: int) -> RobotBinding:
-        return RobotBinding(self._simulation, index, self._rendering)
+    def _bind(self, indices: Mapping[str, int]) -> RobotBindings:
+        return RobotBindings(
+            {
+                name: RobotBinding(self._simulation, index, self._rendering, self._joints)
+                for name, index in indices.items()
+            }
+        )
 
-    def _rebind(self, index: int) -> None:
-        """Bind to the robot with an index in another model."""
-        previous, self._binding = self._binding, self._bind(index)
-        self._binding.cameras.take_over(previous.cameras)
-        self._binding.access.take_over(previous.access)
+    def _rebind(self, indices: Mapping[str, int]) -> None:
+        """Bind to the robots with these indices in another model."""
+        previous, self._bindings = self._bindings, self._bind(indices)
+        self._bindings.take_over(previous)
 
     def _configure(self) -> None:
-        self.supervised.configure(robot_model(self._binding.plant, self._binding.index))
-        self._configured = self._binding.plant
+        self.supervised.configure(self._bindings.model())
+        self._configured = self._bindings.plant
+
+    def _provide(self, name: str, store: Store) -> None:
+        """Provide the functions of the host for the robot with a name in the table."""
+        shielded = self.supervised.time_limit.shielded
+
+        def binding() -> RobotBinding:  # another one after a change of the model
+            return self._bindings.each[name]
+
+        def set_gains(gains: Gains) -> None:
+            binding().access.set_gains(gains)
+            self._notify_gains()
+
+        def get_image(camera: str) -> "Future[Image]":
+            return binding().cameras.request(camera, self._simulation.time, self._time)
+
+        store.provide(GAINS_GET, shielded(lambda: binding().access.gains))
+        store.provide(GAINS_SET, shielded(set_gains))
+        store.provide(POSE_SET, shielded(lambda what, pose: binding().access.set_pose(what, pose)))
+        store.provide(IMAGE_GET, shielded(get_image))
+
+    def _prepare(self) -> None:
+        """Check the period, and configure the controller if the model has changed."""
+        self._steps_per_tick = self._checked_steps_per_tick()
+        if self._simulation.plant is not self._configured:
+            self._rebind(self._find())
+            self._configure()
 
     def _update_timestep(self) -> None:
-        if self._simulation.plant is not self._binding.plant:
-            return  # `_follow_model` does it before the next tick
+        if not self.is_active or self._simulation.plant is not self._bindings.plant:
+            return  # `prepare_activation` does it, or `_follow_model` before the next tick
         try:
             self._steps_per_tick = self._checked_steps_per_tick()
         except UserInputError as error:
@@ -265,7 +348,3 @@ class ControllerHost:
     def _notify_gains(self) -> None:
         for call in self.on_gains:
             call()
-
-    def _set_gains(self, gains: Gains) -> None:
-        self._binding.access.set_gains(gains)
-        self._notify_gains()

@@ -41,6 +41,7 @@ class ObservationSource:
         ]
         self._distances = Distances(plant.model)
         self._objects = tuple((name, base.qpos) for name, base in plant.layout.free_objects)
+        self._object_names = tuple(name for name, _ in self._objects)
 
     def observe(self, time: float) -> Observation:
         """Return the observation of the sample at `time` [s]."""
@@ -60,12 +61,13 @@ class ObservationSource:
             base=None if self._base is None else _base(self._base, qpos, qvel),
             sensor_states={name: sensordata[at] for name, at in self._states},
             objects={name: _pose(qpos, start) for name, start in self._objects},
+            object_times=dict.fromkeys(self._object_names, time),
             **readings,
         )
 
 
-_Numbers = list[tuple[str, int | slice, float]]
-"""Name, address in sensordata, and sign of each measurement of a sensor."""
+_Numbers = list[tuple[str, int | slice, float, bool]]
+"""Name, address in sensordata, sign and precision of each measurement of a sensor."""
 
 
 def _numbers(kind: SensorKind, sensor: RobotSensor) -> _Numbers:
@@ -74,7 +76,7 @@ def _numbers(kind: SensorKind, sensor: RobotSensor) -> _Numbers:
         if it.name in sensor.addresses:
             first = sensor.addresses[it.name]
             place = slice(first, first + len(it.axes)) if it.axes else first
-            found.append((it.name, place, -1.0 if it.is_load else 1.0))
+            found.append((it.name, place, -1.0 if it.is_load else 1.0, it.is_single))
     return found
 
 
@@ -82,10 +84,16 @@ def _reading(entry: str, numbers: _Numbers, sensordata: np.ndarray) -> Any:
     return reading(
         entry,
         {
-            name: sign * (sensordata[at] if isinstance(at, slice) else sensordata.item(at))
-            for name, at, sign in numbers
+            name: sign
+            * (sensordata[at] if isinstance(at, slice) else _number(sensordata, at, single))
+            for name, at, sign, single in numbers
         },
     )
+
+
+def _number(sensordata: np.ndarray, address: int, is_single: bool) -> float:
+    value: float = sensordata.item(address)
+    return float(np.float32(value)) if is_single else value
 
 
 def _pose(qpos: np.ndarray, start: int) -> Pose:

@@ -11,6 +11,7 @@ from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.robot_cameras import optical_pose
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.process.worker_process import serve
+from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding, to_millimetres
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.shared_memory.model_values import scatter
 
@@ -73,11 +74,17 @@ class RenderWorker:
         optics = camera.intrinsics
         return Image(
             time=request.time,
-            depth=images[DEPTH].copy(),
+            depth=_published(images[DEPTH], camera.depth_encoding),
             colour=images[COLOUR].copy(),
             matrix=np.array([[optics.fx, 0, optics.cx], [0, optics.fy, optics.cy], [0, 0, 1.0]]),
             pose=optical_pose(data, camera.camera),
         )
+
+
+def _published(depth: np.ndarray, encoding: str) -> np.ndarray:
+    """Return distances [m] as a subscriber of the camera's topic gets them.  # (h, w)"""
+    pixels = to_millimetres(depth) if encoding == "16UC1" else depth
+    return from_encoding(pixels, DEPTH_TYPES[encoding][1])
 
 
 def main(arguments: Sequence[str]) -> int:

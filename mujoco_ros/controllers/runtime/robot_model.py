@@ -1,6 +1,7 @@
 """Robots of a simulation as the `RobotModel` of a controller."""
 
 import copy
+from collections.abc import Mapping
 
 import mujoco
 import numpy as np
@@ -9,6 +10,34 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.actuator_limits import joint_effort
 from mujoco_ros.sim.plant import Plant
+
+
+def find_robots(plant: Plant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
+    """Return the indices of the robots of a controller, by their names in its table.
+
+    Args:
+        plant: The simulated plant.
+        table: The robots of the table; empty for a single one, which has an empty name.
+        robot: Name of the single robot; or changed names for those of the table, as in
+            ``left=arm_1, right=arm_2``.
+
+    Raises:
+        UserInputError: A robot does not exist, or is named twice.
+    """
+    if not table:
+        return {"": find_robot(plant, robot)}
+    names = dict(table)
+    for part in robot.split(",") if robot else ():
+        name, equals, given = (it.strip() for it in part.partition("="))
+        if not equals or name not in table:
+            example = ", ".join(f"{it}=<robot>" for it in table)
+            raise UserInputError(f"robot '{part.strip()}': expected {example}")
+        names[name] = given
+    found = {name: find_robot(plant, given) for name, given in names.items()}
+    for name, index in found.items():
+        if list(found.values()).count(index) > 1:
+            raise UserInputError(f"robot '{names[name]}' cannot be two robots of a controller")
+    return found
 
 
 def find_robot(plant: Plant, name: str = "") -> int:

@@ -79,8 +79,8 @@ class SupervisedController:
         self.controller.configure(robot)
         self._update()
 
-    def reset(self) -> None:
-        """Reset the controller, also after an error."""
+    def reset(self, label: str = "") -> None:
+        """Reset the controller, also after an error; `label` is that of the event."""
         self.error = ""
         self._uncommanded = None
         self.nan_references.reset()
@@ -88,7 +88,7 @@ class SupervisedController:
             self.controller.reset()
         except Exception as error:
             self.fail(error)
-        self._update()
+        self._update(label)
 
     def step(self, observation: Observation, time: float) -> np.ndarray | None:
         """Run the tick at `time` [s].
@@ -135,15 +135,20 @@ class SupervisedController:
         place = self.machine.calls.place_of(error)
         self.stop(f"{place}: {text}" if place else text, error if has_traceback else None)
 
-    def pause(self, reason: str) -> None:
-        """Report the end of ticks; `reason` is the state until `resume`."""
-        self._pause_reason = reason
-        self._update()
+    def pause(self, reason: str, label: str = "") -> None:
+        """Report the end of ticks.
 
-    def resume(self) -> None:
-        """Report that ticks continue."""
+        Args:
+            reason: The state until `resume`.
+            label: Label of the event; empty is the reason.
+        """
+        self._pause_reason = reason
+        self._update(label)
+
+    def resume(self, label: str = _RESUME) -> None:
+        """Report that ticks continue; `label` is that of the event."""
         self._pause_reason = ""
-        self._update()
+        self._update(label)
 
     def request(self, label: str) -> Transition:
         """Schedule a transition for the next tick; see `Machine.request`."""
@@ -173,19 +178,20 @@ class SupervisedController:
             )
         return values
 
-    def _update(self) -> None:
-        """Update the state; record a change that is not a transition of the table."""
+    def _update(self, label: str = "") -> None:
+        """Update the state; record a change that is not a transition of the table.
+
+        Its label is, by default, the new state, or how the machine got into it.
+        """
         known, before = self._last_event, self.state
         for event in self.log.since(known) if self.log.count > known else ():
             if event.transition.start == before:  # false inside a branch of a parallel state
                 before = event.transition.goal
         self.state = ERROR if self.error else self._pause_reason or self.machine.state
         if before not in ("", self.state):
-            label = self.state
             if self.state in self.machine.states:
-                was_paused = before != ERROR and before not in self.machine.states
-                label = _RESUME if was_paused else _RESET
-            change = Transition(id=0, label=label, start=before, goal=self.state)
+                label = label or _RESET
+            change = Transition(id=0, label=label or self.state, start=before, goal=self.state)
             self.log.record(change, time=self._now())
         self._last_event = self.log.count
         if self._last_event > known:

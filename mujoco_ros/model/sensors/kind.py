@@ -27,6 +27,8 @@ class Measurement:
         is_distance: Whether MuJoCo reports a negative number, or the cutoff, if nothing is in
             range. That is published as +inf (REP-117), without noise.
         has_covariance: Whether the message has a covariance of the measurement.
+        is_single: Whether the message has the numbers in single precision. Observations have the
+            numbers of the message.
     """
 
     name: str
@@ -40,6 +42,7 @@ class Measurement:
     is_load: bool = False
     is_distance: bool = False
     has_covariance: bool = False
+    is_single: bool = False
 
     @property
     def paths(self) -> tuple[str, ...]:

@@ -173,6 +173,7 @@ SENSOR_KINDS = (
                 label="range",
                 unit="m",
                 is_distance=True,
+                is_single=True,
             ),
         ),
         observation="ranges",

@@ -2,33 +2,21 @@
 
 import logging
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
 from typing import Literal
 
-from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.stepping.lockstep_sources import Command, Source, SourceConfig, SourceStatus
+from mujoco_ros.sim.stepping.manager_source import ManagerSource
 
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05
 """Wall time between two checks for new subscriptions while the clock waits."""
+_NUDGE_S = 0.1
+"""Wall time of silence after which a controller_manager may have missed the clock."""
 
 Policy = Literal["wait", "proceed"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SourceConfig:
-    """A source of commands, which must respond to each of its ticks.
-
-    Attributes:
-        topic: Topic of its commands.
-        robot: Name of the robot that it commands.
-        rate: Ticks per simulated second [Hz]; the period is rounded to whole steps.
-    """
-
-    topic: str
-    robot: str
-    rate: float
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,46 +34,14 @@ class LockstepConfig:
     policy: Policy = "wait"
 
 
-@dataclass(slots=True)
-class SourceStatus:
-    """Counters of one source.
-
-    Attributes:
-        ticks: Number of ticks.
-        missed: Ticks that proceeded without its command.
-        late: Commands that arrived after their tick had proceeded without them.
-        surplus: Commands for a tick that already had one, or that had ended.
-        silent: Whether its last tick ran into the timeout.
-    """
-
-    ticks: int = 0
-    missed: int = 0
-    late: int = 0
-    surplus: int = 0
-    silent: bool = False
-
-
-@dataclass(slots=True)
-class _Source:
-    """A source and its state; ticks are counted in steps since time zero."""
-
-    config: SourceConfig
-    every: int = 1
-    tick: int | None = None  # the last one
-    time: float = 0.0  # of that tick [s]
-    answered: bool = True
-    awaited: bool = False
-    early: tuple[int, Callable[[float], None]] | None = None  # a command for a later tick
-    status: SourceStatus = field(default_factory=SourceStatus)
-
-
 class Lockstep:
     """Holds the clock at each tick until every source of the tick has answered.
 
     A tick is a sample whose time is a multiple of the period of a source. The sample is published,
     the clock stops, and the command that answers it acts from the very next step on, however long
     it took. A stamped command answers the first tick at or after its stamp, one without a stamp the
-    last tick. One command answers a tick; others for it are dropped and counted.
+    last tick. One command answers a tick; others for it are dropped and counted. The ticks of a
+    controller_manager and its commands are different: see `ManagerSource`.
 
     Belongs to the physics thread.
     """
@@ -95,12 +51,17 @@ class Lockstep:
         simulation.on_reset.append(self.forget)
         self._simulation = simulation
         self._config = LockstepConfig()
-        self._sources: dict[str, _Source] = {}
+        self._sources: dict[str, Source] = {}
         self._timestep = float(simulation.model.opt.timestep)
         self._robots: frozenset[str] = frozenset()
         self._awaiting = False
         self._waited = 0.0
         self._asked: float | None = None
+        self._nudges = 0  # in this tick
+        self.clock_every = 0
+        """Steps between two messages of the clock; 0 is no restriction."""
+        self.on_join: list[Callable[[str], object]] = []
+        """Called with the topic of a controller_manager that begins to answer."""
 
     @property
     def robots(self) -> frozenset[str]:
@@ -118,9 +79,23 @@ class Lockstep:
         return tuple(topic for topic, source in self._sources.items() if source.awaited)
 
     @property
+    def counted(self) -> tuple[str, ...]:
+        """Return the topics of the controller_managers whose command is missing."""
+        return tuple(
+            topic
+            for topic, source in self._sources.items()
+            if source.config.manager and source.awaited
+        )
+
+    @property
     def status(self) -> dict[str, SourceStatus]:
         """Return the counters of the sources, by topic."""
         return {topic: source.status for topic, source in self._sources.items()}
+
+    def period(self, topic: str) -> float:
+        """Return the simulated time between the ticks of a source [s]; 0 if it is none."""
+        source = self._sources.get(topic)
+        return 0.0 if source is None else 1.0 / source.config.rate
 
     def configure(self, config: LockstepConfig) -> None:
         """Set the configuration; sources that remain keep their counters."""
@@ -128,19 +103,27 @@ class Lockstep:
         self._sources = {
             source.topic: known[source.topic]
             if source.topic in known and known[source.topic].config == source
-            else _Source(source)
+            else (ManagerSource if source.manager else Source)(source)
             for source in config.sources
         }
         self._robots = frozenset(source.robot for source in config.sources)
         self._measure()
-        self._awaiting = bool(self.awaited)
+        self._look()
 
     def forget(self) -> None:
-        """Wait for no source until the next tick: a reset makes the published samples void."""
+        """Wait for no source until the next tick: a reset makes the published samples void.
+
+        A controller_manager still answers its tick, unless the time was set back.
+        """
         for source in self._sources.values():
-            source.tick, source.early = None, None
-            source.answered, source.awaited = True, False
-        self._awaiting = False
+            source.forget(float(self._simulation.data.time))
+        self._look()
+
+    def depart(self, topic: str) -> None:
+        """Handle that nothing publishes the commands of a topic any more."""
+        if topic in self._sources:
+            self._sources[topic].depart()
+            self._look()
 
     def begin(self) -> frozenset[str]:
         """Start the ticks of a new sample; return the robots that have one."""
@@ -149,38 +132,56 @@ class Lockstep:
         simulation = self._simulation
         if simulation.model.opt.timestep != self._timestep:
             self._measure()
-        step = simulation.step_number
-        ticking = [source for source in self._sources.values() if step % source.every == 0]
+        step, time = simulation.step_number, simulation.time
+        if self.clock_every and step % self.clock_every:
+            return frozenset()
+        ticking = [source for source in self._sources.values() if source.is_due(step, time)]
         if not ticking:
             return frozenset()
         for source in ticking:
-            self._tick(source, step)
-        self._awaiting = bool(self.awaited)
-        self._waited, self._asked = 0.0, None
+            source.start_tick(step, time)
+        self._look()
+        self._waited, self._asked, self._nudges = 0.0, None, 0
         return frozenset(source.config.robot for source in ticking)
 
-    def take(self, topic: str, stamp: int, command: Callable[[float], None]) -> str:
+    def take(
+        self, topic: str, stamp: int, command: Command, component: Hashable = (), past: str = ""
+    ) -> str:
         """Accept a command, and run it at its tick.
 
         Args:
             topic: The topic of the command.
             stamp: Its stamp [ns of simulated time]; 0 is none.
             command: Called with the simulated time of the first step on which it acts [s].
+            component: What distinguishes the components of a controller_manager.
+            past: Why it is from before a reset; empty if it is not.
 
         Returns:
             Why it is dropped; empty if it is not.
         """
         source = self._sources.get(topic)
+        if past and (source is None or not source.takes_past):
+            return past
+        now = float(self._simulation.data.time)
         if source is None:
-            command(float(self._simulation.data.time))
+            command(now)
             return ""
-        problem = self._answer_tick(source, stamp, command)
-        source.status.surplus += bool(problem)
-        return problem
+        present = source.present
+        try:
+            return source.take(stamp, component, command, now)
+        finally:
+            self._look()
+            if not present:
+                for listener in self.on_join:
+                    listener(topic)
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""
         if not self._awaiting:
+            return 0.0
+        for source in self._sources.values():
+            source.settle(now)
+        if not self._look():
             return 0.0
         if self._asked is not None:
             self._waited += min(now - self._asked, 2 * _CHECK_S)  # it is not called during a pause
@@ -188,77 +189,46 @@ class Lockstep:
         left = self._config.timeout_s - self._waited
         if left <= 0.0:
             self._log_silence()
-            if self._config.policy == "proceed":
-                self._proceed()
-                return 0.0
-            left = _CHECK_S
+            for source in self._sources.values():
+                source.proceed(always=self._config.policy == "proceed")
+            return _CHECK_S if self._look() else 0.0
         return min(left, _CHECK_S)
+
+    def take_nudge(self) -> int:
+        """Return a change of the clock [ns] that a silent controller_manager needs; 0 is none.
+
+        It may have missed the clock message, which it does not confirm, or the wake-up: clocks of
+        rclcpp notify a thread that is about to sleep without a lock. Only a change of the time
+        notifies it again. So the clock is set back by the smallest time once, and then forth.
+        """
+        if self._nudges == 2 or self._waited < (self._nudges + 1) * _NUDGE_S:
+            return 0
+        if not any(it.expected and it.config.manager for it in self._sources.values()):
+            return 0
+        self._nudges += 1
+        return -1 if self._nudges == 1 else 1
+
+    def _look(self) -> bool:
+        """Return whether the clock waits now."""
+        self._awaiting = any(source.awaited for source in self._sources.values())
+        return self._awaiting
 
     def _measure(self) -> None:
         self._timestep = float(self._simulation.model.opt.timestep)
-        for source in self._sources.values():
-            source.every = max(1, round(1.0 / (source.config.rate * self._timestep)))
-
-    def _tick(self, source: _Source, step: int) -> None:
-        """Start a tick; a command that arrived early answers it."""
-        source.tick, source.time = step, self._simulation.time
-        source.answered, source.awaited = False, True
-        source.status.ticks += 1
-        early, source.early = source.early, None
-        if early is not None and early[0] == step:
-            try:
-                self._answer(source, early[1])
-            except Exception:
-                _LOG.exception("lockstep: a command on '%s' failed", source.config.topic)
-
-    def _answer_tick(self, source: _Source, stamp: int, command: Callable[[float], None]) -> str:
-        """Answer a tick with a command; return why it cannot, empty if it does."""
-        given = f"stamped {stamp * NANOSECOND:.6f} s" if stamp else "without a stamp"
-        last = source.tick
-        if last is None:
-            return f"dropped a command {given}: there has been no tick yet"
-        tick = last + self._ahead(source, stamp) if stamp else last
-        at = f"the tick of {source.time:.6f} s"
-        if tick < last:
-            return f"dropped a command {given}, before {at}; stamp commands as their joint_states"
-        if tick > last + source.every:
-            return f"dropped a command {given}, ahead of {at}; stamp commands as their joint_states"
-        if tick > last and source.early is None:
-            source.early = (tick, command)
-        elif tick == last and not source.answered:
-            self._answer(source, command)
-        else:
-            return f"dropped a command {given}: its tick already has one; send one for each"
-        return ""
-
-    def _ahead(self, source: _Source, stamp: int) -> int:
-        """Return the steps from the last tick of a source to the first one at or after a stamp."""
-        ahead = (stamp - 1) * NANOSECOND - source.time  # stamps are rounded
-        return math.ceil(ahead / (source.every * self._timestep)) * source.every
-
-    def _answer(self, source: _Source, command: Callable[[float], None]) -> None:
-        source.status.late += not source.awaited
-        source.answered, source.awaited = True, False
-        self._awaiting = bool(self.awaited)
-        if source.status.silent:
-            source.status.silent = False
-            _LOG.info("lockstep: '%s' answers again", source.config.topic)
-        command(float(self._simulation.data.time))
+        sources = self._sources.values()
+        for source in sources:
+            source.measure(self._timestep)
+        managed = any(source.config.manager for source in sources)
+        self.clock_every = math.gcd(*(source.every for source in sources)) if managed else 0
 
     def _log_silence(self) -> None:
         """Log the sources that do not answer, once each time they stop."""
         policy, timeout = self._config.policy, self._config.timeout_s
         then = "the clock is stopped" if policy == "wait" else "proceeding without it"
         for source in self._sources.values():
-            if source.awaited and not source.status.silent:
+            if source.expected and not source.status.silent:
                 source.status.silent = True
                 _LOG.warning(
-                    "lockstep: no command on '%s' within %g s for the tick of %.6f s; %s",
-                    *(source.config.topic, timeout, source.time, then),
+                    "lockstep: no command on %s within %g s for the tick of %.6f s; %s",
+                    *(source.missing, timeout, source.time, then),
                 )
-
-    def _proceed(self) -> None:
-        for source in self._sources.values():
-            source.status.missed += source.awaited
-            source.awaited = False
-        self._awaiting = False

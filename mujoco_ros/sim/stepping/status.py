@@ -1,12 +1,13 @@
 """Statistics of the physics thread, the engine and the commands."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import mujoco
 
 from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.reset_hold import HeldBack
 from mujoco_ros.sim.simulation import Simulation
 
 _WARNINGS = {
@@ -48,11 +49,13 @@ class ControlStatus:
             a robot with a namespace are ``<namespace>/<joint>``.
         holders: The joints that each source owns, by robot.
         rates: Rate and age of the commands of each source, by robot.
+        held: The joints that are held since their state was set, by robot and source.
     """
 
     saturated: Mapping[str, int]
     holders: Mapping[str, Mapping[CommandSource, tuple[str, ...]]]
     rates: Mapping[str, tuple[CommandTally, ...]]
+    held: Mapping[str, Mapping[CommandSource, HeldBack]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -127,4 +130,5 @@ def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
         saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
         holders={robot.name: control.owners() for robot, control in robots},
         rates={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
+        held={robot.name: control.reset_hold.report() for robot, control in robots},
     )

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from benchmark.measurements.cameras_and_viewer import CAMERAS, SCENE, ObservedRun
-from benchmark.measurements.simulator_runs import BEGUN, PUBLISHED, SHARED, STAMP
+from benchmark.processes.probe_columns import BEGUN, COLUMNS, PUBLISHED, SHARED, STAMP
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
@@ -10,7 +10,7 @@ from mujoco_ros.model.scene.config import load_scene
 
 
 def test_statistics_follow_from_the_rows_of_the_probe():
-    steps = np.zeros((5, 8), dtype=np.int64)
+    steps = np.zeros((5, COLUMNS), dtype=np.int64)
     steps[:, BEGUN] = [0, 1_000_000, 2_000_000, 4_000_000, 5_000_000]
     steps[:, STAMP] = [0, 1_000_000, 2_000_000, 3_000_000, 4_000_000]
     steps[:, PUBLISHED] = steps[:, BEGUN] + 200_000

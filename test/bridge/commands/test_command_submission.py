@@ -159,7 +159,7 @@ def test_a_command_from_before_the_state_of_its_robot_was_set_is_dropped(
     submit = CommandSubmission(
         stepped.simulation,
         stepped.refusals,
-        lambda topic, _stamp, command: taken.append(topic) or command(0.0) or "",
+        lambda topic, _stamp, command, *_: taken.append(topic) or command(0.0) or "",
     )
     stepped.run(0.005)
     none = np.array([], dtype=np.intp)

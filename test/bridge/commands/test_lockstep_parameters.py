@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import WrenchStamped
@@ -225,6 +226,47 @@ def test_trajectories_acknowledge_the_tick(remote: SimulatorClient) -> None:
         publisher.publish(message)
         assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
         assert clock_has_stopped(remote)
+    remote.listener.node.destroy_publisher(publisher)
+
+
+def test_chunks_of_positions_give_the_same_bits_whenever_they_arrive(
+    remote: SimulatorClient,
+) -> None:
+    topic, enable = (
+        f"joint_trajectory_controller/{name}"
+        for name in ("joint_trajectory", "positions_upsampling.enable")
+    )
+    publisher = remote.listener.node.create_publisher(JointTrajectory, topic, 10)
+    assert remote.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
+    set_parameter = lambda name, value: remote.listener.set_parameters({name: value})  # noqa: E731
+    set_parameter(enable, True)
+    runs = []
+    for pause in (0.0, 0.05):
+        lock(remote, lockstep_sources=f"{topic}@10")
+        remote.call("ResetSimulation")
+        assert clock_has_stopped(remote)
+        rows = []
+        for tick in range(8):
+            begin = 0.1 * tick
+            message = JointTrajectory(joint_names=["elbow_joint"])
+            if len(remote.joint_states) and tick:
+                message.header.stamp = remote.joint_states.latest.header.stamp
+            for i in range(1, 9):
+                error = 0.01 * (-1) ** tick
+                q = 1.3 + 0.2 * float(np.sin(begin + 0.02 * i)) + error
+                waypoint = JointTrajectoryPoint(positions=[q])
+                waypoint.time_from_start.nanosec = 20_000_000 * i
+                message.points.append(waypoint)
+            remote.settle_and_clear()
+            time.sleep(pause)
+            publisher.publish(message)
+            assert remote.listener.spin_until(lambda: len(remote.joint_states) == 1)
+            state = remote.joint_states.latest
+            rows.append([*state.position, *state.velocity, *state.effort])
+        runs.append(np.array(rows))
+    np.testing.assert_array_equal(*runs)
+    assert np.abs(np.diff(runs[0], axis=0)).max() > 0
+    set_parameter(enable, False)
     remote.listener.node.destroy_publisher(publisher)
 
 

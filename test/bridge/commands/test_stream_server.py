@@ -12,6 +12,8 @@ from sensor_msgs.msg import JointState
 from simulators import DATA
 from stepped_node import SteppedNode
 
+from mujoco_ros.sim.stepping.lockstep import LockstepConfig, SourceConfig
+
 _FINGER, _PASSIVE = "left_finger_joint", "right_finger_joint"
 _NAN, _INF = float("nan"), float("inf")
 _FIELDS = ("position", "velocity", "effort")
@@ -369,7 +371,9 @@ def test_a_reset_ends_streams_and_the_next_command_starts_a_new_one(
     assert set(stepped.control.owners()) == {"unclaimed"}
     stepped.run(0.01)
     np.testing.assert_array_equal(stepped.references[0, :6], home)
+    _command(stepped, ARM[:1], position=home[:1])  # near, so that it may continue
     _command(stepped, ARM[:1], position=[0.1])
+    stepped.run(0.02)
     assert stepped.references[0, 0] == 0.1
 
 
@@ -403,7 +407,9 @@ def test_with_controllers_every_topic_of_the_contract_is_subscribed(stepped: Ste
     assert _names(stepped, stepped.node) == {
         "/joint_commands",
         "/joint_trajectory_controller/joint_trajectory",
+        "/joint_trajectory_controller/speed_scaling_input",
         *(f"/{interface}_controller/commands" for interface in _FIELDS),
+        *(f"/cartesian_controller/target_{it}" for it in ("pose", "twist", "wrench", "stiffness")),
     }
 
 
@@ -419,3 +425,17 @@ def test_only_joints_with_an_actuator_of_that_interface_can_be_commanded(
         assert "joint 'swing' takes no position: it is passive" in warning
     finally:
         probe.close()
+
+
+def test_in_lockstep_references_move_over_the_period_of_the_ticks_from_the_first_command_on(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    start = stepped.references[0, 0]
+    source = SourceConfig(topic="joint_commands", robot="arm", rate=100.0)
+    stepped.lockstep.configure(LockstepConfig(sources=(source,)))
+    stepped.deliver(stepped.commander.publish_joints, ARM[:1], position=[0.3])
+    stepped.run(0.02)
+    path = np.array([state.reference.positions[0] for state in stepped.states()])
+    expected = np.interp(np.arange(1, 21), [0, 10, 20], [start, 0.3, 0.3])
+    np.testing.assert_allclose(path, expected, atol=1e-12)
+    stepped.lockstep.configure(LockstepConfig())

@@ -10,8 +10,9 @@ import pytest
 from action_msgs.msg import GoalStatus, GoalStatusArray
 from command_clients import ARM, SentGoal, duration, follow, point, seconds, trajectory
 from control_msgs.action import FollowJointTrajectory
-from control_msgs.msg import JointTolerance
+from control_msgs.msg import JointTolerance, SpeedScalingFactor
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from scipy.interpolate import CubicSpline
 from simulators import Recording
 from stepped_node import SteppedNode
 
@@ -320,6 +321,67 @@ def test_a_goal_that_ends_before_its_start_is_aborted_as_too_old(
     assert _ended(sent) == (Outcome.OLD_HEADER_TIMESTAMP, late)
     assert stepped.warnings == [f"joint_trajectory_controller: {late}"]
     np.testing.assert_array_equal(_position(stepped), home)
+
+
+def _chunk(home: np.ndarray, times: np.ndarray, start: float = 0.0) -> Any:
+    """Return the message of a chunk of positions along a sine of all joints."""
+    rows = home + 0.1 * np.sin(3.0 * (start + times))[:, None]
+    return trajectory(*(point(t, q) for t, q in zip(times, rows, strict=True)), start=start)
+
+
+def test_positions_on_the_topic_become_smooth_and_goals_do_not(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.configure(positions_upsampling=True)
+    times = 0.02 * np.arange(1, 51)
+    begin = stepped.time + _STEP
+    stepped.deliver(stepped.commander.publish_trajectory, _chunk(home, times, begin))
+    stepped.run(0.5)
+    curve = CubicSpline(begin + times, home[0] + 0.1 * np.sin(3.0 * (begin + times)))
+    for _ in range(200):
+        time = float(stepped.simulation.data.time)
+        stepped.step()
+        assert _position(stepped)[0] == pytest.approx(float(curve(time)), abs=1e-9)
+        assert _velocity(stepped)[0] == pytest.approx(float(curve(time, 1)), abs=1e-7)
+    sent = stepped.commander.follow(point(0.1, home), point(0.2, home + 0.1))
+    assert sent.accepted
+    stepped.run(0.15)
+    assert _velocity(stepped) == pytest.approx(1.0), "the slope of the line"
+
+
+def test_positions_without_times_need_the_policy_frequency(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    stepped.configure(positions_upsampling=True)
+    untimed = trajectory(point(0.0, home), point(0.0, home + 0.1))
+    stepped.deliver(stepped.commander.publish_trajectory, untimed)
+    assert "times must rise" in stepped.warnings[0]
+    stepped.configure(policy_frequency=10.0)
+    stepped.deliver(stepped.commander.publish_trajectory, untimed)
+    stepped.run(0.202)
+    np.testing.assert_allclose(_position(stepped), home + 0.1)
+
+
+def test_the_speed_of_trajectories_is_scaled_by_topic(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    topic = "joint_trajectory_controller/speed_scaling_input"
+    latched = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    publisher = stepped.listener.node.create_publisher(SpeedScalingFactor, topic, latched)
+    assert stepped.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
+    sent = stepped.commander.follow(point(0.5, home + 0.5), point(1.0, home + 1.0))
+    assert sent.accepted
+    stepped.run(0.2)
+    before = _position(stepped).copy()
+    stepped.deliver(publisher.publish, SpeedScalingFactor(factor=0.25))
+    stepped.run(0.4)
+    np.testing.assert_allclose(_position(stepped), before + 0.25 * 0.4)
+    np.testing.assert_allclose(_velocity(stepped), 0.25)
+    assert stepped.states()[-1].speed_scaling_factor == 0.25
+    stepped.deliver(publisher.publish, SpeedScalingFactor(factor=-1.0))
+    message = "speed scaling factor -1; it must be finite, 0 or more"
+    assert stepped.warnings == [f"{topic}: {message}"]
+    stepped.listener.node.destroy_publisher(publisher)
 
 
 def test_an_empty_trajectory_means_hold(stepped: SteppedNode, home: np.ndarray) -> None:

@@ -11,6 +11,7 @@ from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.reset_hold import HeldBack
 from mujoco_ros.sim.stepping.status import ControlStatus, EngineStatus, Status
 
 DEFAULTS = {spec.name: spec.default for spec in PARAMETERS}
@@ -146,6 +147,18 @@ def test_refused_commands_are_a_warning_once() -> None:
     assert result.values["refused on joint_commands"] == "2"
     again = BEFORE._replace(rejections={"refused on joint_commands": 2})
     assert judged(ROWS["control"](again, again)) == (OK, "as commanded")
+
+
+def test_joints_held_since_a_reset_are_a_warning_while_a_source_commands_them() -> None:
+    silent = {"arm": {CommandSource.JOINT_COMMANDS: HeldBack(("a", "b"), 0, "")}}
+    result = report("control", control={"held": silent})
+    assert judged(result) == (OK, "as commanded")
+    assert result.values["not moved by joint_commands since the reset"] == "a, b"
+    back = HeldBack(("a", "b"), 7, "joint 'a' is elsewhere")
+    result = report("control", control={"held": {"arm": {CommandSource.JOINT_COMMANDS: back}}})
+    text = "joint_commands is held back since a reset: joint 'a' is elsewhere"
+    assert judged(result) == (WARN, text)
+    assert judged(result, held_joints_warn=2.0) == (OK, "as commanded")
 
 
 def _commanded(**holders: dict[CommandSource, tuple[str, ...]]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters, Settings
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
@@ -247,10 +248,10 @@ def test_with_ros2_control_there_are_parameters_of_gains_and_streams_only(
     names = set(arm.parameters.values)
     assert not [name for name in names if "_controller." in name]
     assert {"gains.elbow_joint.kp", "gains_file", "interpolation", "command_timeout"} <= names
-    stream, trajectory, gripper = arm.settings()
+    stream, trajectory, gripper, cartesian = arm.settings()
     assert stream == StreamSettings()
     assert not trajectory.goal.any()
-    assert gripper is None
+    assert (gripper, cartesian) == (None, None)
 
 
 # --- effects of a set
@@ -260,9 +261,10 @@ JTC = "joint_trajectory_controller"
 
 def test_settings_have_their_defaults(tune: Callable[..., Tuned]) -> None:
     arm = tune("arm")
-    stream, trajectory, gripper = arm.settings()
+    stream, trajectory, gripper, cartesian = arm.settings()
     default = TrajectorySettings(trajectory=np.zeros(8), goal=np.zeros(8))
     assert (stream, gripper) == (StreamSettings(), GripperSettings())
+    assert cartesian == CartesianSettings()
     for field in fields(default):
         np.testing.assert_array_equal(
             getattr(trajectory, field.name), getattr(default, field.name), field.name

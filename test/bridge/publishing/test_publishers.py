@@ -41,11 +41,11 @@ def publishers_of(
 class Watched:
     """Publishers of a simulation, driven step by step, and all they hand to the middleware."""
 
-    def __init__(self, node: Node, scene: str) -> None:
+    def __init__(self, node: Node, scene: str, **values: Any) -> None:
         self.node = node
         self.sent: list[tuple[str, type, bytes]] = []
         self.simulation = Simulation(load_scene(scene))
-        self.publishers = publishers_of(node, self.simulation)
+        self.publishers = publishers_of(node, self.simulation, values)
         self._watch(self.publishers._clock, Clock)
         for publisher, topic in self.publishers.topics.items():
             self._watch(publisher, type(topic.message))
@@ -123,6 +123,97 @@ def received(watched: Watched, ros_node: Node, spin_until: Callable[..., bool]) 
     assert spin_until(everything_sent, WAIT_LIMIT_S)
     watched.sent.clear()
     return watched
+
+
+def with_states_and_clock(
+    watched: Watched, spin_until: Callable[..., bool], run: Callable[[], object]
+) -> None:
+    """Subscribe to the joint states and the clock."""
+    for topic, kind in {"/clock": Clock, "joint_states": JointState}.items():
+        watched.node.create_subscription(kind, topic, lambda _: None, SENSOR)
+
+    def both_sent() -> bool:
+        run()
+        return watched.topics() == {"/clock", "joint_states"}
+
+    assert spin_until(both_sent, WAIT_LIMIT_S)
+    watched.sent.clear()
+
+
+@pytest.mark.parametrize(("rate", "every"), [(250.0, 4), (1000.0, 1), (300.0, 4)])
+def test_the_clock_has_a_rate_of_its_own_and_follows_joint_states_for_ros2_control(
+    ros_node: Node, spin_until: Callable[..., bool], rate: float, every: int
+) -> None:
+    watched = Watched(ros_node, _PROBE, clock_rate=rate, ros2_control=True)
+    with_states_and_clock(watched, spin_until, lambda: watched.run(1))
+    watched.run(100)
+    clock, states = watched.steps("/clock"), watched.steps("joint_states")
+    assert all(step % every == 0 for step in clock)
+    assert len(clock) == 100 // every
+    assert set(clock) <= set(states), "a state of the time of each clock message"
+    order = [topic for topic, kind, data in watched.sent]
+    for index in (index for index, topic in enumerate(order) if topic == "/clock"):
+        step = len([topic for topic in order[: index + 1] if topic == "/clock"]) - 1
+        sent = len([topic for topic in order[:index] if topic == "joint_states"])
+        assert states[sent - 1] == clock[step], "published before the clock"
+
+
+def test_the_rate_of_the_clock_can_be_changed(watched: Watched, spin_until: Any) -> None:
+    with_states_and_clock(watched, spin_until, lambda: watched.run(1))
+    command = watched.publishers.apply_parameters({"clock_rate": 100.0})
+    assert command is not None
+    command()
+    watched.run(50)
+    clock = watched.steps("/clock")
+    assert len(clock) == 5
+    assert all(step % 10 == 0 for step in clock)
+
+
+def test_a_manager_gets_the_clock_at_its_ticks_and_when_it_may_have_missed_it(
+    ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    confirmed: list[tuple[str, ...]] = []
+    watched = Watched(ros_node, _PROBE, ros2_control=True)
+    publishers, lockstep = watched.publishers, watched.publishers._lockstep
+    publishers._confirm = lambda topics: confirmed.append(tuple(topics))
+    source = SourceConfig(topic="joint_commands", robot="probe", rate=250.0, manager=True)
+    lockstep.configure(LockstepConfig(sources=(source,)))
+    wall = [10.0]
+
+    def act(_time: float) -> None:
+        """Change nothing."""
+
+    def run(steps: int = 1, *, answer: bool = True) -> None:
+        """Step, and answer every tick at once."""
+        for _ in range(steps):
+            watched.run(1)
+            if answer and watched.simulation.step_number % 4 == 0:
+                stamp = round(watched.simulation.time * 1e9)
+                lockstep.take("joint_commands", stamp, act, ("slider",))
+            while lockstep.waiting and answer:
+                wall[0] += 0.05
+                lockstep.wait(wall[0])
+
+    with_states_and_clock(watched, spin_until, run)
+    run(40)
+    clock = watched.steps("/clock")
+    assert all(step % 4 == 0 for step in clock)
+    while watched.simulation.step_number % 4 != 3:
+        run()
+    watched.sent.clear()
+    confirmed.clear()
+    run(answer=False)
+    assert confirmed == [("joint_commands",)]
+    assert [topic for topic, _, _ in watched.sent] == ["joint_states", "/clock"]
+    watched.sent.clear()
+    for _ in range(20):
+        wall[0] += 0.05
+        lockstep.wait(wall[0])
+        publishers.wait(wall[0])
+    times = [stamps_of([deserialize_message(data, kind)])[0] for _, kind, data in watched.sent]
+    (tick,) = stamps_of([deserialize_message(watched.sent[-1][2], Clock)])
+    back = divmod(tick[0] * 1_000_000_000 + tick[1] - 1, 1_000_000_000)
+    assert times == [back, tick], "the smallest step back, and forth"
 
 
 def test_each_message_follows_one_clock_message_of_its_stamp(

@@ -63,6 +63,7 @@ def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[
         "position_error": first_joint,
         "velocity_error": first_joint,
         "elapsed": len(layout.robots),
+        "speed_scaling": len(layout.robots),
     }
     return topics, {name: random.normal(size=shape) for name, shape in shapes.items()}
 

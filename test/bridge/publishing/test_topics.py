@@ -75,7 +75,9 @@ def test_commands_are_subscribed_with_the_type_and_qos_of_the_contract(
     assert subscriber.topic_type == f"{package}/msg/{kind}"
     assert subscriber.node_name == "mujoco"
     assert subscriber.qos_profile.reliability == ReliabilityPolicy.RELIABLE
-    assert subscriber.qos_profile.durability == DurabilityPolicy.VOLATILE
+    latched = topic.endswith("/speed_scaling_input")
+    wanted = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
+    assert subscriber.qos_profile.durability == wanted
 
 
 def test_no_topic_is_subscribed_that_the_contract_lacks(zoo: ZooRecording) -> None:
@@ -93,7 +95,9 @@ def test_actions_are_those_of_the_contract(zoo: ZooRecording) -> None:
 
 @pytest.mark.parametrize("topic", [topic for topic in PERIODIC if topic != "/clock"])
 def test_messages_are_a_period_of_simulated_time_apart(zoo: ZooRecording, topic: str) -> None:
-    is_slow = topic == "/tf" or topic.endswith(("/controller_state", "/contact_states"))
+    is_slow = topic == "/tf" or topic.endswith(
+        ("/controller_state", "/contact_states", "/current_pose", "/current_twist")
+    )
     every = 10 if is_slow else 2
     steps = steps_of(zoo.recordings[topic].messages)
     assert all(step % every == 0 for step in steps)

@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import pytest
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionClient
@@ -7,6 +9,9 @@ from simulation_interfaces.srv import ResetSimulation
 from simulator_client import PAUSED, PLAYING, SimulatorClient
 from simulators import SimulatorLauncher, steps_of
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
+from mujoco_ros.control.events import SimulationReset
 
 OK, UNSUPPORTED = Result.RESULT_OK, Result.RESULT_FEATURE_UNSUPPORTED
 TIME = ResetSimulation.Request.SCOPE_TIME
@@ -167,3 +172,37 @@ def test_the_clock_continues_if_the_parameter_is_set_to_continue(start: Simulato
         in remote.call("GetSimulatorFeatures").features.features
     )
     remote.close()
+
+
+def test_a_clock_in_lockstep_waits_until_the_report_of_a_reset_was_received():
+    published, resets, acknowledged = [], [], []
+    events = SimpleNamespace(
+        publish=published.append, wait_for_all_acked=lambda _timeout: bool(acknowledged)
+    )
+    context = SimpleNamespace(
+        simulation=SimpleNamespace(commands=None, on_reset=resets),
+        run=None,
+        values={},
+        endpoints=SimpleNamespace(publisher=lambda *_: events),
+        lockstep=SimpleNamespace(robots=frozenset({"arm"})),
+    )
+    nothing = SimpleNamespace(serve=lambda *_: None, remove_features=lambda _name: None)
+    service = ResetService(context, nothing, None)
+    event = SimulationReset(time=0.0, before=1.0, state=True, gain_changes=0, gains=None)
+    assert service.wait(0.0) == 0.0
+    resets[0]()
+    acknowledged.append("of an earlier report")
+    assert service.wait(0.0) > 0.0, "it is not published yet"
+    acknowledged.clear()
+    service.publish(event)
+    assert service.wait(0.5) > 0.0
+    acknowledged.append("received")
+    assert service.wait(0.6) == service.wait(0.7) == 0.0
+    acknowledged.clear()
+    resets[0]()
+    service.publish(event)
+    assert service.wait(10.0) > 0.0
+    assert service.wait(11.5) == 0.0, "a subscriber was killed"
+    context.lockstep.robots = frozenset()
+    resets[0]()
+    assert service.wait(20.0) == 0.0

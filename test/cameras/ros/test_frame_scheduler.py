@@ -248,3 +248,19 @@ def test_the_timeout_of_a_frame_is_four_times_the_recent_duration():
     scene.state.patience.clear()
     scene.run(2.0)
     assert sorted({round(patience, 6) for patience in scene.state.patience}) == [TIMEOUT_S, 2.0]
+
+
+@pytest.mark.parametrize("rate", [0.0, 10.0])
+def test_a_trigger_requests_a_frame_of_the_current_state(rate):
+    source = Counted(rate=rate)
+    scene = Scene([source])
+    scene.run(0.15)
+    regular = len(source.frames)
+    source.triggered = True
+    at = scene.state.now[0]
+    scene.scheduler.spin_once()
+    scene.scheduler.spin_once()
+    assert source.frames[regular:] == [at]
+    assert not source.triggered
+    scene.run(0.25)
+    assert len(source.frames) == regular + 1 + round(rate * 0.25), "its rate stays the same"

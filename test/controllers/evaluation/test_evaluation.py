@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import fake_episodes
+import numpy as np
 import pytest
 from fake_episodes import die_always, die_once, fake_episode
 
@@ -52,6 +53,73 @@ def test_conditions_are_drawn_within_their_ranges_and_follow_the_seed():
     assert all(0.3 <= (it["goal_x"] ** 2 + it["goal_y"] ** 2) ** 0.5 <= 0.7 for it in drawn)
     with pytest.raises(UserInputError, match=r"mass from 0\.2 to 0\.1 is reversed"):
         Spread(mass=(0.2, 0.1))
+
+
+def test_perturbations_are_drawn_and_applied_within_their_ranges():
+    tried = trial("pick_place", "perturbed")
+    drawn = [tried.conditions(seed) for seed in range(50)]
+    for name, low, high in (
+        *((f"offset_{axis}", -0.005, 0.005) for axis in range(1, 7)),
+        ("size", 0.04, 0.06),
+        ("delay", 0.0, 0.1),
+        ("obstacle", 0.05, 0.2),
+    ):
+        values = [it[name] for it in drawn]
+        assert low <= min(values) < max(values) <= high
+        assert len(set(values)) == 50
+    apart = [
+        np.hypot(it["obstacle_x"] - it[f"{what}_x"], it["obstacle_y"] - it[f"{what}_y"])
+        for it in drawn
+        for what in ("start", "goal")
+    ]
+    assert min(apart) >= 0.16
+    lab = PickPlaceTrial().conditions(1)
+    assert not {"delay", "obstacle", "motion", "offset_1"} & set(lab)
+
+
+def test_an_obstacle_and_a_moving_box_are_in_the_scene(tmp_path):
+    path = tmp_path / "busy.yaml"
+    path.write_text("obstacle: [0.1, 0.1]\nmotion: [0.05, 0.05]\nsize: [0.05, 0.05]\n")
+    tried = trial("pick_place", str(path))
+    episode = run_episode(tried, assemble(tried.scene_config()), 3, time.process_time)
+    assert episode.success, episode.reason
+    assert episode.measures["obstacle_moved"] < 1e-3
+    assert episode.conditions["motion"] == 0.05
+    assert "object_moved" in episode.failures
+
+
+def test_an_order_beyond_the_limit_is_not_counted_but_must_be_refused(tmp_path):
+    path = tmp_path / "heavy.yaml"
+    path.write_text("mass: [1.2, 1.2]\nfriction: [0.5, 0.5]\n")
+    tried = trial("pick_place", str(path))
+    episode = run_episode(tried, assemble(tried.scene_config()), 3, time.process_time)
+    assert episode.refusal == episode.outcome == "too_heavy"
+    summary = summarize([episode])
+    assert (summary.count, summary.beyond, summary.refused) == (0, 1, 1)
+    text = as_markdown("a title", summary, [episode])
+    assert "1 further episodes were beyond what the robot can do; 1 of them were refused" in text
+
+
+def test_false_successes_are_counted():
+    wrong = fake_episode(1, outcome="missed_place", claimed=True)
+    summary = summarize([wrong, fake_episode(2, claimed=True)])
+    assert summary.false_successes == 1
+    assert "**1 false successes** were reported" in as_markdown("a title", summary, [wrong])
+
+
+@pytest.mark.parametrize(
+    ("ranges", "error_text"),
+    [
+        ({"size": (0.01, 0.05)}, r"size from 0\.01 to 0\.05 m is not within 0\.039 to 0\.095 m"),
+        ({"delay": (0.1, 0.05)}, r"delay from 0\.1 to 0\.05 is reversed"),
+        ({"offset": (0.0, 5.0)}, r"offset from 0 to 5 rad is not within -0\.1 to 0\.1 rad"),
+        ({"obstacle": (0.0, 0.1)}, "obstacle from 0 to 0.1 m is not within"),
+        ({"motion": (0.0, 1.0)}, "motion from 0 to 1 m is not within"),
+    ],
+)
+def test_ranges_that_make_no_sense_are_an_error(ranges, error_text):
+    with pytest.raises(UserInputError, match=error_text):
+        Spread(**ranges)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 from scripted_states import CLASSES, PERIOD, ROBOT, Scripted, seen, table
 
 from mujoco_ros.controllers.fsm.basic_states import Hold
@@ -79,6 +80,21 @@ def test_every_state_is_configured_and_can_reject_the_robot():
         controller.configure(ROBOT)
     with pytest.raises(RuntimeError, match="configure"):
         controller.step(seen(), 0.1)  # its states would be configured for two robots
+
+
+def test_states_are_configured_with_changed_settings():
+    configured = []
+
+    class Prepared(Scripted):
+        def configure(self, robot, store):
+            configured.append(self.config)
+
+    data = yaml.safe_load(ONE.replace("Scripted", "Prepared"))
+    classes = CLASSES | {"Prepared": Prepared}
+    controller = FsmController(table_from_dict(data, classes, name="table", where="table"))
+    controller.machine.configure("A", {"speed": 3.0})
+    controller.configure(ROBOT)
+    assert configured == [Scripted.Config(speed=3.0)]
 
 
 def test_two_controllers_of_one_table_share_nothing():

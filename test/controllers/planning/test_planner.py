@@ -10,7 +10,7 @@ from mujoco_ros.controllers.planning.errors import IkError, PlannerDiedError
 from mujoco_ros.controllers.planning.planner import InlinePlanner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove
 
-TIMEOUT_S = 60.0
+TIMEOUT_S = 120.0
 ASIDE = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 

@@ -8,8 +8,10 @@ from contexts import make_context
 from rclpy.node import Node
 
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.gain_display import GainDisplay
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
+from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -44,16 +46,13 @@ def test_parameters_are_updated_with_a_limited_rate():
 
 def test_gains_of_a_hosted_controller_update_the_parameters(ros_node: Node):
     simulation, shown = Simulation(load_scene("arm")), []
-    values = {
-        "controller": "pick_place",
-        "controller_robot": "",
-        "controller_seed": 0,
-        "controller_step_by_step": False,
-        "rendering": "auto",
-    }
+    values = {"rendering": "auto"}
+    settings = ControllerSettings(
+        name="pick_place", type="pick_place", robot="", seed=0, step_by_step=False, time_limit=2.0
+    )
     soft = ["--ros-args", "-p", "pick_place:IDLE.gains:=lab"]
     context = make_context(ros_node, simulation, values, arguments=soft)
-    hosted = HostedController(context, lambda *it: shown.append(it))
+    hosted = HostedController(context, settings, ControllerSet(), lambda *it: shown.append(it))
     executor = Executor(context=ros_node.context)
     executor.add_node(hosted.node)
     try:

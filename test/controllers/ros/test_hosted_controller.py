@@ -106,7 +106,7 @@ def test_state_and_transitions_are_served(hosted):
     hosted.reset()
     states = hosted.call(srv.GetAvailableStates, "get_available_states").available_states
     assert [(state.id, state.label) for state in states] == [
-        *((1, "IDLE"), (2, "WORK"), (3, "REST"), (4, "error"))
+        *((1, "IDLE"), (2, "WORK"), (3, "REST"), (4, "inactive"), (5, "error"))
     ]
     assert hosted.transitions("get_transition_graph") == [
         (1, "go", "IDLE", "WORK"),
@@ -115,7 +115,30 @@ def test_state_and_transitions_are_served(hosted):
         (4, "done", "REST", "IDLE"),
     ]
     assert hosted.state == "IDLE"
-    assert hosted.transitions("get_available_transitions") == [(1, "go", "IDLE", "WORK")]
+    assert hosted.transitions("get_available_transitions") == [
+        (1, "go", "IDLE", "WORK"),
+        (6, "deactivate", "IDLE", "inactive"),
+    ]
+
+
+def test_a_controller_is_stopped_and_started_by_lifecycle_transitions(hosted):
+    hosted.reset()
+    assert hosted.change("go")
+    hosted.become("WORK")
+    seen = len(hosted.events)
+    assert hosted.change("deactivate")
+    hosted.become("inactive")
+    assert hosted.transitions("get_available_transitions") == [(5, "activate", "inactive", "IDLE")]
+    assert not hosted.change("go")
+    assert not hosted.change("deactivate")
+    assert hosted.row().message == "inactive"
+    assert hosted.change(number=5)
+    hosted.become("IDLE")
+    assert hosted.change("go")
+    hosted.become("WORK")
+    assert hosted.until(lambda: len(hosted.events) >= seen + 3)
+    labels = [it.transition.label for it in hosted.events.messages[seen:]]
+    assert labels == ["deactivate", "activate", "go"]
 
 
 def test_a_transition_is_requested_by_label_or_number_and_rejected_if_not_available(hosted):
@@ -194,7 +217,8 @@ def test_a_stopped_controller_reports_an_error_until_a_reset(hosted):
     assert row.level == DiagnosticStatus.ERROR
     assert "period of 5 ms is not a multiple of the simulation's timestep of 3 ms" in row.message
     assert not hosted.change("go")
-    assert hosted.transitions("get_available_transitions") == []
+    labels = [label for _, label, *_ in hosted.transitions("get_available_transitions")]
+    assert labels == ["activate", "deactivate"]
     assert hosted.state == "error"
     hosted.listener.set_parameters({"physics.timestep": 0.001})
     hosted.reset()

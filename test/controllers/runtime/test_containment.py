@@ -50,7 +50,7 @@ def live(pendulums):
         thread.stop(5.0)
 
 
-def until(condition, timeout=10.0):
+def until(condition, timeout=60.0):
     end = time.monotonic() + timeout
     while not condition() and time.monotonic() < end:
         time.sleep(0.005)

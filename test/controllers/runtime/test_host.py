@@ -11,7 +11,9 @@ from sample_states import controller, in_turn
 from mujoco_ros.control.events import CommandPreempted, CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.privileged_access import PrivilegedAccess
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
 from mujoco_ros.sim.state.settable_joints import settable_joints
 
@@ -229,3 +231,13 @@ def test_the_robot_is_the_only_one_or_named(pendulums):
         UserInputError, match="robot 'arm' not found; robots with joints: pendulums"
     ):
         ControllerHost(pendulums(), controller(RAMP), "arm")
+
+
+def test_the_solver_starts_cold_for_a_body_whose_pose_is_set(pendulums):
+    simulation = pendulums()
+    simulation.data.qacc_warmstart[:] = 1.0
+    PrivilegedAccess(simulation.plant, 0).set_pose("ball", Pose())
+    ball = simulation.model.body("ball").dofadr[0]
+    expected = np.ones(simulation.model.nv)
+    expected[ball : ball + 6] = 0.0
+    assert simulation.data.qacc_warmstart.tolist() == expected.tolist()

@@ -68,3 +68,17 @@ def test_the_velocity_of_a_base_is_in_its_own_frame():
     assert np.allclose(seen.linear, (0, -1, 0), atol=1e-12)  # heading y, motion along x
     assert seen.angular.tolist() == [0.1, 0.2, 0.3]
     assert np.allclose(seen.pose.quat_wxyz, quat)
+
+
+def test_ranges_have_the_single_precision_of_their_topic(tmp_path):
+    (tmp_path / "robot.xml").write_text(
+        "<mujoco model='robot'><worldbody><geom type='plane' size='9 9 1'/>"
+        "<body pos='0 0 0.71'><joint type='slide' axis='0 0 1'/><geom size='.1'/>"
+        "<site name='ray' pos='0 0 -.2' quat='0 1 0 0'/></body></worldbody>"
+        "<sensor><rangefinder name='ray' site='ray'/></sensor></mujoco>"
+    )
+    simulation = Simulation(load_scene(str(tmp_path / "robot.xml")))
+    simulation.step()
+    distance = float(simulation.sample.sensordata[0])
+    found = ObservationSource(simulation.plant, 0).observe(0.0).ranges["ray"]
+    assert found == float(np.float32(distance)) != distance

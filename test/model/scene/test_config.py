@@ -34,10 +34,10 @@ def read(tmp_path: Path):
 
 
 def test_the_package_has_the_expected_scenes():
-    assert list(shipped_scenes()) == ["arm", "humanoid", "quadruped", "zoo"]
+    assert list(shipped_scenes()) == ["arm", "handover", "humanoid", "quadruped", "zoo"]
 
 
-@pytest.mark.parametrize("name", ["arm", "humanoid", "quadruped", "zoo"])
+@pytest.mark.parametrize("name", ["arm", "handover", "humanoid", "quadruped", "zoo"])
 def test_every_shipped_scene_loads_by_its_name_and_compiles(name):
     config = load_scene(name)
     assert config.name == name
@@ -250,7 +250,7 @@ def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():
         load_scene("humaniod")
     assert str(caught.value) == (
         "scene 'humaniod' not found (did you mean 'humanoid'?); "
-        "there are: arm, humanoid, quadruped, zoo; a robot of a "
+        "there are: arm, handover, humanoid, quadruped, zoo; a robot of a "
         "collection is <collection>:<robot>, e.g. example-robot-data:ur10"
     )
 
@@ -263,7 +263,7 @@ def test_an_invalid_name_of_a_scene_is_refused(reference):
 
 def test_the_error_for_a_missing_scene_file_lists_the_shipped_scenes(tmp_path):
     with pytest.raises(
-        UserInputError, match=rf"'{tmp_path}/no.yaml' does not exist; .*arm, humanoid"
+        UserInputError, match=rf"'{tmp_path}/no.yaml' does not exist; .*arm, handover, humanoid"
     ):
         load_scene(str(tmp_path / "no.yaml"))
     (tmp_path / "folder.yaml").mkdir()

@@ -171,6 +171,7 @@ def test_a_hosted_controller_and_a_node_observe_the_same_reading(kind, tmp_path)
         endpoints,
         simulation.layout,
         0,
+        period=0.005,
         on_message=lambda: None,
         wrench_sign="parent_on_child",
     )
@@ -266,6 +267,7 @@ def test_a_hosted_controller_and_a_node_observe_the_same_sensor_states(with_stat
         endpoints,
         simulation.layout,
         0,
+        period=0.005,
         on_message=lambda: None,
         wrench_sign="child_on_parent",
     )
@@ -300,3 +302,13 @@ def test_sensor_states_can_be_plotted(with_states):
     turn = found["pendulum sensor states", "turn", "orientation"]
     assert turn.curves == tuple(f"turn orientation.{axis}" for axis in "wxyz")
     assert len(turn.read()) == 4
+
+
+@pytest.mark.parametrize("kind", SENSOR_KINDS, ids=lambda kind: kind.key)
+def test_a_measurement_has_the_precision_of_its_message(kind):
+    message_template = pytest.importorskip("mujoco_ros.bridge.publishing.message_template")
+    message = message_template.message_type(kind.message)()
+    paths = [path for it in kind.measurements for path in it.paths]
+    singles = [it.is_single for it in kind.measurements for _ in it.paths]
+    template = message_template.MessageTemplate(message, paths, [])
+    assert template.is_single.tolist() == singles

@@ -38,7 +38,7 @@ class Watching:
     def seen(self) -> dict[str, int]:
         """Stop the process, and return its statistics."""
         self.process.terminate()
-        output, _ = self.process.communicate(timeout=60.0)
+        output, _ = self.process.communicate(timeout=250)
         return {name: int(count) for name, count in (word.split("=") for word in output.split())}
 
 

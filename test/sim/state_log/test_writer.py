@@ -15,7 +15,7 @@ from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ROOT = Path(__file__).resolve().parents[3]
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 # Logs a simulation until it is ended, and prints the time of each step.
 LOGGER = """
 import sys, time

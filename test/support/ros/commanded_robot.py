@@ -132,10 +132,14 @@ class CommandedRobot:
         names: Sequence[str],
         arrays: PointArrays,
         start: float | None = None,
+        *,
+        upsampled: bool = False,
     ) -> Trajectory:
         """Return a checked trajectory."""
         settings = self.control.trajectory.settings
-        return trajectory(self.joints, settings, self.out_of_limits, names, start, arrays)
+        return trajectory(
+            self.joints, settings, self.out_of_limits, names, start, arrays, upsampled=upsampled
+        )
 
     def follow(
         self,
@@ -147,9 +151,10 @@ class CommandedRobot:
         path: Sequence[JointTolerance] = (),
         at_goal: Sequence[JointTolerance] = (),
         goal_time: float = 0.0,
+        upsampled: bool = False,
     ) -> Trajectory:
         """Follow a trajectory from the next step on."""
-        checked = self.check(names, arrays, start)
+        checked = self.check(names, arrays, start, upsampled=upsampled)
         settings = self.control.trajectory.settings
         allowed = tolerances(self.joints, settings, checked.joints, path, at_goal, goal_time)
         self.control.follow(checked, allowed, goal, self.time)

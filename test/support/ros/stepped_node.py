@@ -46,6 +46,7 @@ class SteppedNode:
         simulation: The simulation.
         control: Control of the first robot.
         commander: Commands the first robot over the middleware.
+        lockstep: The lockstep of the clock, without sources; nothing waits for it.
         warnings: Logged warnings about commands.
         resets: Number of resets that the executor's thread was notified of.
         sent: Serialized messages by topic.
@@ -75,6 +76,7 @@ class SteppedNode:
             rejections=self.refusals,
             notify_reset=lambda event: self._count_reset(event),
         )
+        self.lockstep = context.lockstep
         self.controllers = RobotCommands(context)
         self.sent: dict[str, list[bytes]] = {}
         self._publishers = self._publish(context)
@@ -163,6 +165,7 @@ class SteppedNode:
         simulation, count = self.simulation, len(self.control.joints.names)
         simulation.commands.drain()
         simulation.paused = False
+        self.configure(reset_hold="off")
         simulation.reset()
         simulation.epochs = ClockEpochs()
         self.pass_on()

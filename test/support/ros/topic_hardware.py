@@ -68,6 +68,12 @@ class TopicHardware:
         """The physics step of the latest states."""
         return steps_of([self._latest])[0]
 
+    @property
+    def stamp(self) -> int:
+        """The time of the latest states [ns]."""
+        stamp = self._latest.header.stamp
+        return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
     def read(self) -> None:
         for i, name in enumerate(self._latest.name):
             if name not in self.names:

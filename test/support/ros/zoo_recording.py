@@ -3,9 +3,14 @@
 from dataclasses import dataclass
 
 from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
-from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.msg import JointTrajectoryControllerState, SpeedScalingFactor
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import AccelStamped, WrenchStamped
+from geometry_msgs.msg import (
+    AccelStamped,
+    PoseStamped,
+    TwistStamped,
+    WrenchStamped,
+)
 from nav_msgs.msg import Odometry
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from reference_run import Instant, reference_run
@@ -34,6 +39,11 @@ PERIODIC: dict[str, tuple[type, str]] = {
             RELIABLE,
         )
         for robot in ROBOTS
+    },
+    **{
+        f"/{side}_arm/cartesian_controller/{topic}": (kind, RELIABLE)
+        for side in ("left", "right")
+        for topic, kind in {"current_pose": PoseStamped, "current_twist": TwistStamped}.items()
     },
     **{f"/{robot}/contact_states": (Contacts, BEST_EFFORT) for robot in ROBOTS},
     "/humanoid/imu/pelvis_imu": (Imu, BEST_EFFORT),
@@ -91,6 +101,20 @@ COMMANDS: dict[str, type] = {
     **{
         f"/{robot}/joint_trajectory_controller/joint_trajectory": JointTrajectory
         for robot in ROBOTS
+    },
+    **{
+        f"/{robot}/joint_trajectory_controller/speed_scaling_input": SpeedScalingFactor
+        for robot in ROBOTS
+    },
+    **{
+        f"/{robot}/cartesian_controller/target_{target}": kind
+        for robot in ROBOTS
+        for target, kind in {
+            "pose": PoseStamped,
+            "twist": TwistStamped,
+            "wrench": WrenchStamped,
+            "stiffness": Float64MultiArray,
+        }.items()
     },
 }
 """Command topics of robots; all are reliable."""

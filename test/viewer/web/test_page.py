@@ -17,7 +17,7 @@ from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 CONTROLS = """
     window.sent = [];
     window.WebSocket = class {

@@ -11,9 +11,11 @@ from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose, read_twist
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.model.robot.body_frames import BodyFrame
+from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.set_state import StateRequest, set_state
 
 
 class EntityStateService:
@@ -25,7 +27,10 @@ class EntityStateService:
         self._simulation = simulation
 
     def set_entity_state(self, request: Any, responder: Responder) -> None:
-        """Set the pose or velocity or both of an entity: everything requested, or nothing."""
+        """Set the pose or velocity or both of an entity: everything requested, or nothing.
+
+        A robot continues as after ``~/set_joints``.
+        """
         name, frame = request.entity, request.state.header.frame_id
         entity = self._registry.entity(name)
         placement = _placement(request, responder.response)
@@ -49,7 +54,10 @@ class EntityStateService:
             entity = self._registry.entity(name)  # may be another by now, or gone
             if reason := obstacle(entity, placement):
                 raise RequestRejectedError(reason)
-            place(self._simulation.data, entity, placement)
+            if entity.kind is EntityKind.ROBOT:
+                set_state(self._simulation, {}, StateRequest(placements=((entity, placement),)))
+            else:
+                place(self._simulation.data, entity, placement)
 
         responder.run(self._simulation.commands, apply)
 

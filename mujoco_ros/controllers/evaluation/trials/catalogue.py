@@ -5,12 +5,18 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.controllers.evaluation.trial import Settings, Trial
+from mujoco_ros.controllers.evaluation.trials.handover import (
+    PERTURBATIONS,
+    HandoverTrial,
+    Perturbations,
+)
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import from_dict, read_yaml
 
 _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
+    "handover": (HandoverTrial, Perturbations, PERTURBATIONS),
     "pick_place": (PickPlaceTrial, Spread, SPREADS),
     "stand": (StandTrial, Pushes, PUSHES),
 }

@@ -1,24 +1,55 @@
 """Trial of pick_place: a box is moved from one position on a table to another."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.model_edits import offset_hinge, set_box_size, set_mass
+from mujoco_ros.controllers.evaluation.observation_noise import (
+    USUAL,
+    Noise,
+    ObservationFilter,
+    scaled,
+)
+from mujoco_ros.controllers.evaluation.pose_delay import delayed
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
+from mujoco_ros.controllers.library.pick_place.grip_limit import (
+    closing_force,
+    collision_geoms,
+    largest_mass,
+    sliding_friction,
+)
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import ObjectConfig, SceneConfig
+from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
 Position = tuple[float, float]
-_BOX, _HALF, _TOP = "box", 0.020, 0.315
+_BOX, _SIZE, _TOP = "box", 0.040, 0.315
 _MASS = 0.150
+_OBSTACLE, _OBSTACLE_EDGE, _OBSTACLE_MASS = "obstacle", 0.060, 1.0
+_BOX_MODEL = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
+_AWAY = (0.62, 0.36)
+"""Position of the obstacle in the scene [m], before it is drawn."""
+_PADS = ("arm/left_pad", "arm/right_pad")
+_FINGER = "arm/left_finger_joint"
+_AXES = 6
+_MOTION_SPEED = 0.1
+"""Speed of a box that is moved [m/s]."""
+_MOTION_AT = (0.1, 0.9)
+"""Time at which the motion of the box begins [s]: during the approach."""
+_HIT = 0.005
+"""Displacement of the obstacle that counts as a collision [m]."""
 _MIN_DISTANCE = 0.08
 """Minimum distance between start and goal [m]: a box and its fingers."""
+_OBSTACLE_DISTANCE = 0.16
+"""Minimum distance of the obstacle from start and goal [m]: the hand and half of a box."""
 _MAX_DRAWS = 1000
 LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 """Of "MuJoCo Robotics Lab, Part 9" [m]."""
@@ -33,8 +64,14 @@ class Spread:
         y: Start and goal [m].
         reach: Distance of both from the arm's axis [m].
         yaw: Yaw of the box at its start and at its goal [rad].
+        size: Edge of the box [m].
         mass: Mass of the box [kg].
         friction: Factor on the friction of box and finger pads.
+        offset: Offset of the encoder of each axis, drawn for each [rad].
+        delay: Delay of the poses of objects [s].
+        obstacle: Height of a box that stands on the table [m], with edges of 60 mm; None without.
+        motion: Distance by which the box is moved during the approach [m], towards the goal or up
+            to a quarter turn beside it.
         noise: Noise of the observations.
     """
 
@@ -42,19 +79,39 @@ class Spread:
     y: Range = (-0.35, 0.35)
     reach: Range = (0.30, 0.70)
     yaw: Range = (0.0, 0.0)
+    size: Range = (_SIZE, _SIZE)
     mass: Range = (_MASS, _MASS)
     friction: Range = (1.0, 1.0)
+    offset: Range = (0.0, 0.0)
+    delay: Range = (0.0, 0.0)
+    obstacle: Range | None = None
+    motion: Range = (0.0, 0.0)
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        for name in ("x", "y", "reach", "yaw", "mass", "friction"):
-            pair = getattr(self, name)
-            if pair is not None and not pair[0] <= pair[1]:
-                raise UserInputError(f"{name} from {pair[0]:g} to {pair[1]:g} is reversed")
+        for field in fields(self):
+            pair = getattr(self, field.name)
+            if isinstance(pair, tuple) and not pair[0] <= pair[1]:
+                raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
         if self.mass[0] <= 0.0 or self.friction[0] <= 0.0:
             raise UserInputError("mass and friction must be positive")
+        for name, (least, most), unit in _LIMITS:
+            pair = getattr(self, name)
+            if pair is not None and not least <= pair[0] <= pair[1] <= most:
+                raise UserInputError(
+                    f"{name} from {pair[0]:g} to {pair[1]:g} {unit} is not within {least:g} to "
+                    f"{most:g} {unit}"
+                )
 
 
+_LIMITS = (
+    ("size", (0.039, 0.095), "m"),  # between the closed and the open fingers
+    ("offset", (-0.1, 0.1), "rad"),
+    ("delay", (0.0, 1.0), "s"),
+    ("obstacle", (0.01, 0.5), "m"),
+    ("motion", (0.0, 0.1), "m"),
+)
+"""Allowed ranges of conditions, and their units."""
 SPREADS: Mapping[str, Spread] = {
     "lab": Spread(),
     "table": Spread(
@@ -63,8 +120,20 @@ SPREADS: Mapping[str, Spread] = {
         mass=(0.05, 0.30),
         friction=(0.7, 1.3),
     ),
+    "perturbed": Spread(
+        x=(0.28, 0.65),
+        yaw=(-np.pi, np.pi),
+        size=(0.04, 0.06),
+        mass=(0.05, 1.2),
+        friction=(0.5, 1.5),
+        offset=(-0.005, 0.005),
+        delay=(0.0, 0.1),
+        obstacle=(0.05, 0.2),
+        noise=scaled(USUAL, 10.0),
+    ),
 }
-"""The lab's start and goal; all positions on the table that are reachable from above."""
+"""The lab's start and goal; all positions on the table that are reachable from above; the same
+with all perturbations at once."""
 
 
 @dataclass(frozen=True)
@@ -81,13 +150,22 @@ class PickPlaceTrial(Trial):
     scene: str = "arm"
     tolerance: float = 0.005
 
+    def scene_config(self) -> SceneConfig:
+        """Return the scene, with the obstacle if there is one."""
+        scene = Trial.scene_config(self)
+        if self.ranges.obstacle is None:
+            return scene
+        pose = PoseConfig(xyz=(*_AWAY, _TOP))
+        obstacle = ObjectConfig(name=_OBSTACLE, model=_BOX_MODEL, pose=pose)
+        return replace(scene, objects=(*scene.objects, obstacle))
+
     def conditions(self, seed: int) -> Conditions:
-        """Draw start, goal, mass and friction of the box."""
+        """Draw the conditions; those of `Spread` that are off are not among them."""
         random, ranges = np.random.default_rng(seed), self.ranges
         start, goal = LAB_START, LAB_GOAL
         if ranges.x is not None:
             start, goal = self._positions(ranges.x, random)
-        return {
+        drawn = {
             "start_x": start[0],
             "start_y": start[1],
             "start_yaw": random.uniform(*ranges.yaw),
@@ -96,27 +174,77 @@ class PickPlaceTrial(Trial):
             "goal_yaw": random.uniform(*ranges.yaw),
             "mass": random.uniform(*ranges.mass),
             "friction": random.uniform(*ranges.friction),
+            "size": random.uniform(*ranges.size),
         }
+        if ranges.offset != (0.0, 0.0):
+            for axis in range(1, _AXES + 1):
+                drawn[f"offset_{axis}"] = random.uniform(*ranges.offset)
+        if ranges.delay != (0.0, 0.0):
+            drawn["delay"] = random.uniform(*ranges.delay)
+        if ranges.obstacle is not None:
+            drawn["obstacle"] = random.uniform(*ranges.obstacle)
+            drawn["obstacle_x"], drawn["obstacle_y"] = self._clear_position(start, goal, random)
+        if ranges.motion != (0.0, 0.0):
+            drawn["motion"] = random.uniform(*ranges.motion)
+            towards = np.arctan2(goal[1] - start[1], goal[0] - start[0])
+            drawn["motion_direction"] = towards + random.uniform(-QUARTER, QUARTER)
+            drawn["motion_at"] = random.uniform(*_MOTION_AT)
+        return drawn
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set start, mass and friction of the box."""
-        body = model.body(f"{_BOX}/{_BOX}")
-        address = int(model.jnt_qposadr[int(body.jntadr[0])])
-        start = _box_pose(conditions, "start")
-        model.qpos0[address : address + 7] = *start.position, *start.quat_wxyz
-        scale = conditions["mass"] / float(body.mass[0])
-        model.body_mass[body.id] *= scale
-        model.body_inertia[body.id] *= scale
-        for geom in range(model.ngeom):
-            if model.geom(geom).name in (f"{_BOX}/{_BOX}", "arm/left_pad", "arm/right_pad"):
-                model.geom_friction[geom] *= conditions["friction"]
+        """Set size and start of the box, and the obstacle."""
+        size = conditions["size"]
+        _place(model, _BOX, (size, size, size), _box_pose(conditions, "start"))
+        if "obstacle" in conditions:
+            height, edge = conditions["obstacle"], _OBSTACLE_EDGE
+            x, y = conditions["obstacle_x"], conditions["obstacle_y"]
+            pose = upright(x, y, _TOP + 0.5 * height, 0.0)
+            set_mass(model, model.body(f"{_OBSTACLE}/{_BOX}").id, _OBSTACLE_MASS)
+            _place(model, _OBSTACLE, (edge, edge, height), pose)
+
+    def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
+        """Set mass and friction of the box, and the offsets of the encoders."""
+        set_mass(model, model.body(f"{_BOX}/{_BOX}").id, conditions["mass"])
+        for name in (f"{_BOX}/{_BOX}", *_PADS):
+            model.geom(name).friction *= conditions["friction"]
+        hinges = np.flatnonzero(model.jnt_type == int(mujoco.mjtJoint.mjJNT_HINGE))
+        for axis, joint in enumerate(hinges, 1):
+            offset_hinge(model, int(joint), conditions.get(f"offset_{axis}", 0.0))
+
+    def impossible(self, model: mujoco.MjModel) -> str:
+        """Return ``too_heavy`` for a box that the gripper cannot hold."""
+        box = model.body(f"{_BOX}/{_BOX}").id
+        pads, (face,) = [model.geom(name).id for name in _PADS], collision_geoms(model, [box])
+        data, vector = mujoco.MjData(model), np.empty(6)
+        mujoco.mj_kinematics(model, data)  # with closed fingers
+        gap = mujoco.mj_geomDistance(model, data, *pads, 1.0, vector)
+        opening = 0.5 * (2.0 * float(model.geom_size[face, 1]) - gap)
+        force = closing_force(model, model.joint(_FINGER).id, opening)
+        friction = sliding_friction(model, pads, [face])
+        return "too_heavy" if model.body_mass[box] > largest_mass(force, friction) else ""
+
+    def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
+        """Return a function that adds noise to observations, and delays the poses of objects."""
+        noise = Trial.observation_filter(self, seed, conditions)
+        return delayed(conditions.get("delay", 0.0), noise)
+
+    def act(
+        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
+    ) -> None:
+        """Move the box."""
+        distance = conditions.get("motion", 0.0)
+        since = simulation.time - conditions.get("motion_at", 0.0)
+        if 0.0 <= since < distance / _MOTION_SPEED:
+            angle = conditions["motion_direction"]
+            velocity = simulation.data.joint(f"{_BOX}/{_BOX}_free").qvel
+            velocity[:2] = _MOTION_SPEED * np.cos(angle), _MOTION_SPEED * np.sin(angle)
 
     def settings(self, conditions: Conditions) -> Settings:
         """Return the goal, and the changed settings."""
-        position = _box_pose(conditions, "goal").position
-        goal = [*map(float, position), conditions["goal_yaw"]]
+        x, y, yaw_angle = (float(conditions[f"goal_{name}"]) for name in ("x", "y", "yaw"))
+        goal = {"goal": [x, y, _TOP, yaw_angle], "goal_height": "surface"}
         changes = {state: dict(values) for state, values in self.changes.items()}
-        changes["IDLE"] = {"goal": goal, **changes.get("IDLE", {})}
+        changes["IDLE"] = {**goal, **changes.get("IDLE", {})}
         return changes
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
@@ -139,11 +267,14 @@ class PickPlaceTrial(Trial):
             "payload_error": metrics.get("payload", np.nan) - conditions["mass"],
             "saturated_steps": float(sum(simulation.saturation.steps().values())),
             "cycle": made[-1].time if made else simulation.time,
+            **_obstacle_moved(simulation, conditions),
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``missed_place`` if the box is not at its goal."""
+        """Return ``missed_place`` if the box is not at its goal, or ``hit_obstacle``."""
         missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
+        if not missed and measures.get("obstacle_moved", 0.0) > _HIT:
+            return "hit_obstacle"
         return "missed_place" if missed else ""
 
     def _positions(self, x: Range, random: np.random.Generator) -> tuple[Position, Position]:
@@ -154,6 +285,20 @@ class PickPlaceTrial(Trial):
                 return start, goal
         raise UserInputError(
             f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
+        )
+
+    def _clear_position(
+        self, start: Position, goal: Position, random: np.random.Generator
+    ) -> Position:
+        """Draw the position of the obstacle."""
+        x = self.ranges.x or (LAB_START[0] - 0.1, LAB_START[0] + 0.3)
+        for _ in range(_MAX_DRAWS):
+            position = self._position(x, random)
+            distances = (np.hypot(*np.subtract(position, it)) for it in (start, goal))
+            if min(distances) >= _OBSTACLE_DISTANCE:
+                return position
+        raise UserInputError(
+            f"x and y have no space for an obstacle {_OBSTACLE_DISTANCE:g} m from start and goal"
         )
 
     def _position(self, x: Range, random: np.random.Generator) -> Position:
@@ -170,4 +315,20 @@ class PickPlaceTrial(Trial):
 
 def _box_pose(conditions: Conditions, what: str) -> Pose:
     x, y, rotation = (conditions[f"{what}_{name}"] for name in ("x", "y", "yaw"))
-    return upright(x, y, _TOP + _HALF, rotation)
+    return upright(x, y, _TOP + 0.5 * conditions["size"], rotation)
+
+
+def _place(model: mujoco.MjModel, name: str, size: tuple[float, float, float], pose: Pose) -> None:
+    """Set size [m] and initial pose of a box."""
+    body = model.body(f"{name}/{_BOX}")
+    address = int(model.jnt_qposadr[int(body.jntadr[0])])
+    model.qpos0[address : address + 7] = *pose.position, *pose.quat_wxyz
+    set_box_size(model, body.id, size)
+
+
+def _obstacle_moved(simulation: Simulation, conditions: Conditions) -> dict[str, float]:
+    if "obstacle" not in conditions:
+        return {}
+    x, y, _ = simulation.data.joint(f"{_OBSTACLE}/{_BOX}_free").qpos[:3]
+    moved = np.hypot(x - conditions["obstacle_x"], y - conditions["obstacle_y"])
+    return {"obstacle_moved": float(moved)}

@@ -153,9 +153,10 @@ def _content(state: StateDef) -> _Figure:
 
 
 def _note(state: StateDef) -> str:
-    """Return the second line of a state: its class, timeout and outcome."""
+    """Return the second line of a state: its class, robot, timeout and outcome."""
     cls = getattr(state.kind, "cls", None)
     notes = [cls.__name__] if cls is not None else []
+    notes += [state.robot] if state.robot else []
     notes += [f"≤ {state.timeout:g} s"] if state.timeout else []
     notes += [f"ends: {state.outcome}"] if state.outcome else []
     return " · ".join(notes)

@@ -1,13 +1,21 @@
-"""The arm of a pick-and-place task: tool joints, dynamics and gripper."""
+"""The arm of a pick-and-place task: tool joints, dynamics, gripper and wrist sensor."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
+import mujoco
 import numpy as np
 
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.controllers.library.pick_place.grip_limit import (
+    GRAVITY,
+    closing_force,
+    collision_geoms,
+)
 from mujoco_ros.controllers.library.planner_access import get_planner
-from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.chain import Chain, tool_ids, tool_names
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
@@ -16,11 +24,15 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 
 TOOL = "grasp"
-"""Site between the finger tips: z along the fingers, y along their motion."""
+"""Default name of the tool: a site between the finger tips."""
 SENSOR = "wrist_ft"
-"""Force-torque sensor that carries the hand."""
-GRAVITY = 9.81
-"""[m/s²]"""
+"""Default name of the force-torque sensor that carries the hand."""
+_UNKNOWN_PAD = 0.01
+"""Half of the size of pads that are not around the tool's axis [m]."""
+_PAST = 1e-6
+"""Distance by which a ray continues behind a surface [m]."""
+_PALM_CLEARANCE = 0.010
+"""Smallest distance between the palm and the top of an object in the hand [m]."""
 
 
 @dataclass(kw_only=True)
@@ -34,7 +46,7 @@ class Arm:
         chain: The same joints in the model.
         kinematics: Forward kinematics of the tool.
         planner: Motion planner.
-        hand: Mass beyond the wrist's force-torque sensor [kg].
+        sensor: Name of the force-torque sensor at the wrist; empty without.
     """
 
     robot: RobotModel
@@ -43,44 +55,88 @@ class Arm:
     chain: Chain
     kinematics: Kinematics
     planner: Planner
-    hand: float
+    sensor: str = ""
 
     def __post_init__(self) -> None:
-        self.dynamics = Dynamics(self.chain)
+        self.dynamics, self._empty = Dynamics(self.chain), Dynamics(self.chain)
         self.set_payload(None)
+        site = self.robot.prefix + self.sensor
+        is_site = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_SITE, site) >= 0
+        if self.sensor not in ("", SENSOR) and not is_site:
+            raise UserInputError(
+                f"robot '{self.robot.name}' has no force-torque sensor '{self.sensor}', which "
+                "IDLE.wrist_sensor names; give the name of its site, or an empty text without one"
+            )
+        self._sensor_kinematics: Kinematics | None = None
+        if self.sensor and is_site:
+            chain = Chain.of(self._model, joints=self.chain.names, tool=site)
+            self._sensor_kinematics = Kinematics(chain)
 
     @classmethod
-    def of(cls, robot: RobotModel, store: Store) -> "Arm":
+    def of(cls, robot: RobotModel, store: Store, *, tool: str = TOOL, sensor: str = "") -> "Arm":
         """Find the arm of a robot.
 
+        Args:
+            robot: The robot.
+            store: Has the planners of the host.
+            tool: Site or link between the finger tips: z along the fingers, y along their motion.
+            sensor: Name of the force-torque sensor at the wrist; empty without.
+
         Raises:
-            UserInputError: The robot has no gripper, or no tool site.
+            UserInputError: The robot has no gripper, or no such tool or sensor.
+        """
+        gripper = cls.check_gripper(robot)
+        model, name = robot.model, robot.prefix + tool
+        known = [it for it in tool_names(model) if it.startswith(robot.prefix)]
+        if name not in known:
+            names = ", ".join(it.removeprefix(robot.prefix) for it in known)
+            raise UserInputError(
+                f"robot '{robot.name}' has no site or link '{tool}' between its fingers, which "
+                f"IDLE.tool names; it has: {names}"
+            )
+        _, body = tool_ids(model, name)
+        joints = np.flatnonzero(moving_dofs(model, body)[robot.dof])
+        joint_names = [robot.prefix + robot.joints[i] for i in joints]
+        chain = Chain.of(model, joints=joint_names, tool=name)
+        return cls(
+            robot=robot,
+            joints=joints,
+            gripper=gripper,
+            chain=chain,
+            kinematics=Kinematics(chain),
+            planner=get_planner(store, chain),
+            sensor=sensor,
+        )
+
+    @staticmethod
+    def check_gripper(robot: RobotModel) -> int:
+        """Return the index of a robot's gripper.
+
+        Raises:
+            UserInputError: The robot has no gripper.
         """
         if robot.gripper is None:
             raise UserInputError(
                 f"robot '{robot.name}' has no gripper: its scene has no 'gripper' key"
             )
-        model, tool = robot.model, robot.prefix + TOOL
-        sites = [model.site(i).name for i in range(model.nsite)]
-        if tool not in sites:
-            raise UserInputError(
-                f"robot '{robot.name}' has no site '{TOOL}' between its fingers; "
-                f"sites: {', '.join(sites) or 'none'}"
-            )
-        body = int(model.site(tool).bodyid[0])
-        hand = float(model.body_subtreemass[model.body_parentid[body]])
-        joints = np.flatnonzero(moving_dofs(model, body)[robot.dof])
-        names = [robot.prefix + robot.joints[i] for i in joints]
-        chain = Chain.of(model, joints=names, tool=tool)
-        return cls(
-            robot=robot,
-            joints=joints,
-            gripper=robot.gripper,
-            chain=chain,
-            kinematics=Kinematics(chain),
-            planner=get_planner(store, chain),
-            hand=hand,
-        )
+        return robot.gripper
+
+    def is_for(self, robot: RobotModel, tool: str, sensor: str) -> bool:
+        """Return whether this is the arm of a robot with a tool and a sensor."""
+        same = self.robot.model is robot.model and self.chain.tool == robot.prefix + tool
+        return same and self.sensor == sensor
+
+    @cached_property
+    def hand_weight(self) -> float:
+        """Expected weight at the wrist with an empty hand [N]; 0 without a sensor there."""
+        if self._sensor_kinematics is None:
+            return 0.0
+        mass = float(self._model.body_subtreemass[self._sensor_kinematics.chain.body])
+        return mass * GRAVITY
+
+    @property
+    def _model(self) -> mujoco.MjModel:
+        return self.chain.model
 
     def set_payload(self, payload: Payload | None) -> None:
         """Set the payload of the dynamics."""
@@ -96,6 +152,91 @@ class Arm:
     def tool(self, q: np.ndarray) -> Pose:
         """Return the pose of the tool with all joints of the robot at `q`.  # (n,)"""
         return self.kinematics.pose(q[self.joints])
+
+    def weight(self, context: StateContext) -> float:
+        """Return the measured weight at the wrist at rest [N], up to a constant.
+
+        It is the vertical force at the wrist's sensor, or follows from the efforts of the joints
+        without one. NaN if a measurement is missing.
+        """
+        observation, q = context.observation, context.observation.q[self.joints]
+        reading = observation.wrenches.get(self.sensor)
+        if reading is not None:
+            if self._sensor_kinematics is None:
+                return float(np.linalg.norm(reading.force))
+            return -float(self._sensor_kinematics.pose(q).matrix[2] @ reading.force)
+        unexplained = observation.effort[self.joints] - self._empty.gravity(q)
+        lever = self.kinematics.jacobian(q)[2]
+        return float(lever @ unexplained / (lever @ lever))
+
+    def has_sensor(self, context: StateContext) -> bool:
+        """Return whether the wrist's force is measured."""
+        return self.sensor in context.observation.wrenches
+
+    @cached_property
+    def finger_bodies(self) -> tuple[int, ...]:
+        """Bodies behind the hand that move against it, in the model."""
+        model, hand = self._model, self.chain.body
+        hand = int(model.body_weldid[hand])
+        return tuple(
+            it
+            for it in range(model.nbody)
+            if model.body_weldid[it] != hand and hand in _ancestors(model, it)
+        )
+
+    @cached_property
+    def pad(self) -> np.ndarray:
+        """Half of the size of a finger's pad along the tool's x and z axes [m].  # (2,)"""
+        model = self._model
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        origin, rotation = self.chain.tool_frame(data)
+        axes, sizes = rotation.reshape(3, 3), []
+        for geom in collision_geoms(model, self.finger_bodies):
+            turned = axes.T @ data.geom_xmat[geom].reshape(3, 3)
+            centre = axes.T @ (data.geom_xpos[geom] - origin) + turned @ model.geom_aabb[geom, :3]
+            half = np.abs(turned) @ model.geom_aabb[geom, 3:]
+            # The part of the geom that is symmetric about the tool.
+            sizes.append((half - np.abs(centre))[[0, 2]])
+        symmetric = [it for it in sizes if (it > 0.0).all()]
+        largest: np.ndarray = np.max(symmetric or [np.full(2, _UNKNOWN_PAD)], axis=0)
+        return largest
+
+    @cached_property
+    def depth(self) -> float:
+        """Largest height of an object above the tool, below the palm [m]; inf without a palm."""
+        model = self._model
+        data = mujoco.MjData(model)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        position, rotation = self.chain.tool_frame(data)
+        back, geom, total = -rotation.reshape(3, 3)[:, 2], np.full(1, -1, dtype=np.int32), 0.0
+        while True:
+            point = position + total * back
+            distance = mujoco.mj_ray(model, data, point, back, None, 1, -1, geom)
+            if distance < 0.0:
+                return float("inf")
+            total += distance
+            if int(model.geom_bodyid[geom[0]]) not in self.finger_bodies:
+                return float(total - _PALM_CLEARANCE)
+            total += _PAST  # closed fingers can be on the axis
+
+    def largest_force(self) -> float:
+        """Return the largest force that closes the fingers [N]; inf if unknown."""
+        limit = float(self.robot.effort[self.gripper])
+        name = self.robot.prefix + self.robot.joints[self.gripper]
+        joint = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_JOINT, name)
+        force = closing_force(self._model, joint, float(self.robot.upper[self.gripper]))
+        return min(limit, force) if force > 0.0 else limit
+
+
+def _ancestors(model: mujoco.MjModel, body: int) -> set[int]:
+    """Return a body's ancestors, as the bodies that they are welded to."""
+    found = set()
+    while body:
+        body = int(model.body_parentid[body])
+        found.add(int(model.body_weldid[body]))
+    return found
 
 
 ARM: Key[Arm] = Key("pick_place/arm", Arm)

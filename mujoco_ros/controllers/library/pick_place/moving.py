@@ -1,19 +1,18 @@
 """States that move the arm along a planned path."""
 
+from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import ARM, GRAVITY, Arm
-from mujoco_ros.controllers.library.pick_place.motion_monitor import (
-    MonitoredMotion,
-    MotionMonitor,
-    wrist_force,
-)
-from mujoco_ros.controllers.library.pick_place.task import TASK, Task
+from mujoco_ros.controllers.library.pick_place.arm import ARM
+from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
+from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement, is_missing
+from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     TrajectoryExecution,
@@ -27,8 +26,10 @@ FINGER_SPEED = 0.1
 """Speed of one finger [m/s]."""
 _OPEN = 0.002
 """Largest distance of open fingers from their limit [m]."""
-_WEIGHT_TICKS = 8
-"""Ticks of a weight measurement, because force sensors are noisy."""
+_REST_TICKS = 5
+"""Ticks over which speeds are averaged at the end of a motion."""
+_BIAS_TICKS = 12
+"""Ticks for which a position error at rest must remain the same to be a bias."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,30 +38,29 @@ class MovingConfig(MonitoredMotion):
 
     Attributes:
         settled: Largest position error of a joint at the end [rad].
-        patience: Timeout of settling [s].
+        bias: Largest position error of a joint at the end that does not change [rad]: the offset of
+            an encoder, or the sag of a soft joint.
+        patience: Timeout of settling, and of measurements at the end [s].
     """
 
     settled: float = 0.002
+    bias: float = 0.015
     patience: float = 0.5
 
     def __post_init__(self) -> None:
         MonitoredMotion.__post_init__(self)
-        check_positive(self, "settled")
+        check_positive(self, "settled", "bias")
         check_not_negative(self, "patience")
 
 
-def update_held_pose(context: StateContext, arm: Arm, task: Task) -> None:
-    """Set the pose of the object in the hand from the observation, if it has one."""
-    observation = context.observation
-    if task.seen and task.object in observation.objects:
-        task.held = arm.tool(observation.q).inverse() @ observation.objects[task.object]
-
-
-class ArmMotionState(State):
+class ArmMotionState(TaskState):
     """Follows a path under a monitor, and finishes when the joints are at rest at its end.
 
     Attributes:
         holds_object: Whether the fingers hold the object, so that the grip is checked.
+        brake_s: Time to stop from full speed [s].
+        ended: Time at the end of the path since the start of the state [s]; 0 before.
+        rested: Time [s] since which the arm rests at the end.
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ("done", "tracking", "collision", "saturated")
@@ -68,17 +68,22 @@ class ArmMotionState(State):
     Config = MovingConfig
     config: MovingConfig
     holds_object: ClassVar[bool] = False
+    brake_s: ClassVar[float] = 0.2
 
     def start(self, context: StateContext) -> None:
         """Start the monitor."""
         self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self._execution: TrajectoryExecution | None = None
-        self.ended = 0.0
+        self.ended = self.rested = 0.0
         self._stop: tuple[str, str] | None = None
+        self._speeds: deque[np.ndarray] = deque(maxlen=_REST_TICKS)
+        self._errors: deque[np.ndarray] = deque(maxlen=_BIAS_TICKS)
+        self._measured: RestMeasurement | None = None
 
-    def run(self, context: StateContext) -> str | None:
+    def advance(self, context: StateContext) -> str | None:
         """Follow the path and check the motion."""
+        self._speeds.append(context.observation.dq[self.arm.joints])
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:
             failure = self.monitor.check_grip(context)
@@ -96,7 +101,7 @@ class ArmMotionState(State):
                     return path
                 if path is None:
                     return None
-                self._execution = TrajectoryExecution(self.arm, path)
+                self._execution = TrajectoryExecution(self.arm, path, brake_s=self.brake_s)
                 self._execution.step(context)
                 return None
         elif not self._execution.is_stopped:
@@ -120,12 +125,30 @@ class ArmMotionState(State):
         """Return the outcome at rest at the end of the path, or None to continue."""
         return "done"
 
+    def measure(self, context: StateContext, duration: float) -> RestMeasurement | str | None:
+        """Measure the object in the hand at rest, from the first call on, at every tick.
+
+        Args:
+            context: Of the tick.
+            duration: Duration in a first attempt [s].
+
+        Returns:
+            The measurement when it is complete; a failure if it is overdue; None before.
+        """
+        if self._measured is None:
+            duration *= self.task.variation.measuring
+            self._measured = RestMeasurement(context, self.arm, self.task, duration)
+        if self._measured.add(context):
+            return self._measured
+        return self._measured.overdue(context, self.config.patience)
+
     def _settle(self, context: StateContext) -> str | None:
         observation, joints = context.observation, self.arm.joints
         self.ended = self.ended or context.elapsed
-        error = np.abs(context.references.q[joints] - observation.q[joints])
-        is_at_rest = np.abs(observation.dq[joints]).max() < _SLOW
-        if error.max() < self.config.settled and is_at_rest:
+        self._errors.append(context.references.q[joints] - observation.q[joints])
+        error = np.abs(self._errors[-1])
+        if self.rested or self._is_settled(error):
+            self.rested = self.rested or context.time
             return self.finish(context)
         if context.elapsed - self.ended > self.config.patience:
             worst = int(np.argmax(error))
@@ -136,12 +159,22 @@ class ArmMotionState(State):
             return "tracking"
         return None
 
+    def _is_settled(self, error: np.ndarray) -> bool:
+        """Return whether the arm rests at the end, given its position errors [rad].  # (k,)"""
+        if np.abs(np.mean(self._speeds, axis=0)).max() > _SLOW:
+            return False
+        if error.max() < self.config.settled:
+            return True
+        if len(self._errors) < _BIAS_TICKS or error.max() > self.config.bias:
+            return False
+        return bool(np.ptp(self._errors, axis=0).max() < self.config.settled)
+
 
 class ExecApproach(ArmMotionState):
     """Moves above the object and opens the gripper; stops if the object is moved."""
 
-    outcomes = (*ArmMotionState.outcomes, "object_moved", "stuck")
-    failures = (*ArmMotionState.failures, "object_moved", "stuck")
+    outcomes = (*ArmMotionState.outcomes, "object_moved", "pose_stale", "stuck")
+    failures = (*ArmMotionState.failures, "object_moved", "pose_stale", "stuck")
 
     def check_and_brake(self, context: StateContext) -> str | None:
         """Open the gripper, and check the pose of the object."""
@@ -161,27 +194,37 @@ class ExecApproach(ArmMotionState):
 
 
 class ExecTransport(ArmMotionState):
-    """Moves above the goal with the object."""
+    """Moves above the goal with the object, and measures its pose in the hand."""
 
-    outcomes = (*ArmMotionState.outcomes, "slip", "contact_oscillation")
-    failures = (*ArmMotionState.failures, "slip", "contact_oscillation")
+    outcomes = (*ArmMotionState.outcomes, "slip", "pose_stale", "contact_oscillation")
+    failures = (*ArmMotionState.failures, "slip", "pose_stale", "contact_oscillation")
     holds_object = True
 
-    def start(self, context: StateContext) -> None:
-        """Start the monitor."""
-        ArmMotionState.start(self, context)
-        self._forces: list[float] = []
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(MovingConfig):
+        """Settings of `ExecTransport`.
+
+        Attributes:
+            measuring: Duration of the measurement of weight and pose [s].
+        """
+
+        measuring: float = 0.1
+
+        def __post_init__(self) -> None:
+            MovingConfig.__post_init__(self)
+            check_positive(self, "measuring")
+
+    config: Config
 
     def finish(self, context: StateContext) -> str | None:
         """Check the weight of the object, and update its pose in the hand."""
-        update_held_pose(context, self.arm, self.task)
-        force, payload = wrist_force(context), self.arm.payload
-        if force is None or payload is None:
-            return "done"
-        self._forces.append(force)
-        if len(self._forces) < _WEIGHT_TICKS:
-            return None
-        if np.mean(self._forces) - self.task.tare < 0.5 * payload.mass * GRAVITY:
+        task, payload = self.task, self.arm.payload
+        measured = self.measure(context, self.config.measuring)
+        if not isinstance(measured, RestMeasurement):
+            return measured
+        if payload is not None and is_missing(measured.weight, task.empty_weight, payload.mass):
             context.reason = "the weight of the object is missing"
             return "slip"
+        if measured.held is not None:
+            task.held = measured.held
         return "done"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from concurrent.futures import Future
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +34,8 @@ _OUTCOMES: dict[type[MotionError], str] = {
     TimingError: "no_path",
     PlannerDiedError: "planner_timeout",
 }
+_MOVED = 0.03
+"""Distance beyond which an object has moved since its pose was measured [m]."""
 _ACCELERATION = (8.0, 16.0)
 """The grasping lab's limits of the three large joints, and of the wrist joints [rad/s²]."""
 
@@ -78,6 +81,7 @@ def plan_move(
     duration: float,
     scale: tuple[float, float],
     iterations: int,
+    margin: float,
     later: Mapping[str, Pose],
 ) -> PlanRequest:
     """Request a collision-free motion of the joints to a goal of the tool.
@@ -85,6 +89,8 @@ def plan_move(
     Args:
         duration: Simulated time until the plan is needed [s].
         scale: Factors on the velocity and acceleration limits.
+        iterations: Limit of the planner.
+        margin: Smallest distance to all obstacles [m].
         later: Later goals of the tool by name; the plan fails if one is out of reach.
     """
     q = context.references.q[arm.joints].copy()
@@ -93,7 +99,7 @@ def plan_move(
         goal=goal,
         near=q,
         later_poses=later,
-        scene=_scene(context, arm, task),
+        scene=replace(_scene(context, arm, task), margin=margin),
         limits=_limits(arm, *scale),
         seed=context.seed + task.attempts,
         iterations=iterations,
@@ -148,29 +154,39 @@ def _scene(
 ) -> PlanningScene:
     robot = arm.robot
     objects = dict(context.observation.objects)
-    if not task.seen and task.found is not None:
+    for name, pose in task.others.items():  # less noisy than a single observation
+        if name in objects and objects[name].distance_to(pose) < _MOVED:
+            objects[name] = pose
+    if task.found is not None and task.held is None:
         objects[task.object] = task.found
     held = None
     if task.held is not None:
         held = HeldObject(object=task.object, pose=task.held)
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
-    contacts = tuple((task.object, name) for name in (robot.name, *_supports(arm, task)))
+    others = [it for it in context.robots.values() if it.robot is not robot]
+    supports = _supports(arm, task) - {it.robot.name for it in others}
+    contacts = tuple((task.object, name) for name in (robot.name, *sorted(supports)))
     return PlanningScene(
         objects=objects,
         joints={
             robot.prefix + name: float(fingers)
             for i, name in enumerate(robot.joints)
             if i not in arm.joints
+        }
+        | {
+            it.robot.prefix + name: position
+            for it in others
+            for name, position in zip(it.robot.joints, it.observation.q.tolist(), strict=True)
         },
         held=held,
         allowed=contacts if allow_contacts else (contacts[:1] if held else ()),
     )
 
 
-def _supports(arm: Arm, task: Task) -> tuple[str, ...]:
+def _supports(arm: Arm, task: Task) -> set[str]:
     """Return the names of all static bodies, on which an object can be placed."""
     model = arm.chain.model
     static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
     names = {model.body(i).name.partition("/")[0] for i in static}
-    return tuple(sorted(names - {arm.robot.name, task.object, ""}))
+    return names - {arm.robot.name, task.object, ""}

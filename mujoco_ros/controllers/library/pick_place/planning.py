@@ -4,9 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
-from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
+from mujoco_ros.controllers.library.pick_place.measuring.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
+from mujoco_ros.controllers.library.pick_place.measuring.object_shape import overlap_at
 from mujoco_ros.controllers.library.pick_place.plan_requests import (
     FAILURES,
     PlanRequest,
@@ -16,8 +19,8 @@ from mujoco_ros.controllers.library.pick_place.task import (
     CENTRED,
     TASK,
     Task,
+    TaskState,
     above,
-    grasp,
     placing,
 )
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
@@ -35,6 +38,7 @@ class PlanningConfig:
         clearance: Height above the goal at which the motion ends, and a line begins [m].
         speed: Factor on the velocity limits.
         acceleration: Factor on the acceleration limits.
+        margin: Smallest distance to all obstacles [m], for errors of the arm and of their poses.
     """
 
     planning_time: float = 0.2
@@ -42,6 +46,7 @@ class PlanningConfig:
     clearance: float = 0.15
     speed: float = 1.0
     acceleration: float = 1.0
+    margin: float = 0.015
 
     def __post_init__(self) -> None:
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
@@ -50,7 +55,7 @@ class PlanningConfig:
             raise UserInputError("planning_time, iterations and clearance must not be negative")
 
 
-class PlanningState(State):
+class PlanningState(TaskState):
     """Plans a motion of the joints."""
 
     outcomes: ClassVar[tuple[str, ...]] = ("ready", *FAILURES)
@@ -62,7 +67,7 @@ class PlanningState(State):
         """Discard the request of an earlier run."""
         self._request: PlanRequest | None = None
 
-    def run(self, context: StateContext) -> str | None:
+    def advance(self, context: StateContext) -> str | None:
         """Hold the arm until the plan is ready."""
         arm, task = context.store.get(ARM), context.store.get(TASK)
         hold(context, arm)
@@ -75,9 +80,10 @@ class PlanningState(State):
         self._request = plan_move(
             *(context, arm, task, goal),
             duration=config.planning_time,
-            scale=(config.speed, config.acceleration),
-            iterations=config.iterations,
-            later=self.later(task, goal),
+            scale=self.scale(task),
+            iterations=config.iterations * task.variation.iterations,
+            margin=config.margin,
+            later=self.later(arm, task, goal),
         )
         return None
 
@@ -85,16 +91,24 @@ class PlanningState(State):
         """Return the goal of the tool, a failure, or None while the goal is unknown."""
         raise NotImplementedError
 
-    def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
+    def later(self, arm: Arm, task: Task, goal: Pose) -> Mapping[str, Pose]:
         """Return later goals of the tool by name."""
         return {}
+
+    def scale(self, task: Task) -> tuple[float, float]:
+        """Return the factors on the limits of velocity and acceleration."""
+        factor = task.variation.speed
+        return factor * self.config.speed, factor * self.config.acceleration
+
+
+_APPROACH_FAILURES = ("no_object", "object_moved", "pose_stale", "goal_blocked")
 
 
 class PlanApproach(PlanningState):
     """Locates the object, and plans a motion above it."""
 
-    outcomes = (*PlanningState.outcomes, "no_object", "object_moved")
-    failures = (*PlanningState.failures, "no_object", "object_moved")
+    outcomes = (*PlanningState.outcomes, *_APPROACH_FAILURES)
+    failures = (*PlanningState.failures, *_APPROACH_FAILURES)
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(PlanningConfig):
@@ -104,10 +118,14 @@ class PlanApproach(PlanningState):
             clearance: Height above the object at which the motion ends, and a line begins [m].
             moves: Maximum number of times that the object is moved during the approach.
             patience: Timeout of locating the object [s].
+            measuring: Duration over which its pose is averaged [s].
+            stale: Largest age of its pose [s].
         """
 
         moves: int = 5
         patience: float = 1.0
+        measuring: float = 0.1
+        stale: float = 0.3
 
     config: Config
 
@@ -115,39 +133,75 @@ class PlanApproach(PlanningState):
         """Discard request and image of an earlier run."""
         PlanningState.start(self, context)
         self._detection = BoxDetection()
+        self._averages: dict[str, PoseAverage] = {}
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
         """Return a pose above the object."""
         if task.moves > self.config.moves:
             context.reason = f"'{task.object}' was moved {task.moves} times"
             return "object_moved"
-        known = context.observation.objects
-        if task.seen:
-            task.found = known.get(task.object)
-            if task.found is None and not context.has_elapsed(self.config.patience):
-                return None
-            context.reason = f"'{task.object}' not found; known: {', '.join(known) or 'none'}"
-        else:
-            if not self._detection.is_done(context, task.camera):
-                return None
-            task.found = self._detection.pose()
-            context.reason = f"no box on a table in the depth image of '{task.camera}'"
-        if task.found is None:
-            return "no_object"
+        task.tare.add(arm.weight(context))
+        outcome = self._locate(context, task)
+        if outcome != "located":
+            return outcome
         context.reason = ""
+        task.origin = task.origin or task.found
+        if reason := task.resolve_goal():
+            context.reason = reason
+            return "no_object"
+        if task.shape is not None and task.found is not None:
+            at_goal = Pose(position=task.goal.position, quat_wxyz=task.found.quat_wxyz)
+            blocked = overlap_at(arm.chain.model, task.object, task.shape, at_goal)
+            if blocked is not None:
+                context.reason = (
+                    f"'{task.object}' at its goal would be {blocked[1] * 1e3:.0f} mm inside of "
+                    f"'{blocked[0]}'; IDLE.goal_height: surface gives the height of the surface"
+                )
+                return "goal_blocked"
         tool = arm.tool(context.observation.q)
-        return above(grasp(task.found, tool), self.config.clearance)
+        return above(task.grasp(tool, arm.depth), self.config.clearance)
 
-    def later(self, task: Task, goal: Pose) -> Mapping[str, Pose]:
+    def later(self, arm: Arm, task: Task, goal: Pose) -> Mapping[str, Pose]:
         """Return the poses of grasp and placement, which must be reachable before the grasp."""
         assert task.found is not None, "the goal depends on the pose of the object"
-        grasping = grasp(task.found, goal)
+        grasping = above(goal, -self.config.clearance)
         placement = placing(task.goal, CENTRED, grasping)
         return {
             f"'{task.object}'": grasping,
             "the goal": placement,
             "above the goal": above(placement, self.config.clearance),
         }
+
+    def _locate(self, context: StateContext, task: Task) -> str | None:
+        """Set the pose of the object; return ``located``, a failure, or None to continue."""
+        if not task.seen:
+            if not self._detection.is_done(context, task.camera):
+                return None
+            task.found = self._detection.pose()
+            context.reason = f"no box on a table in the depth image of '{task.camera}'"
+            return "no_object" if task.found is None else "located"
+        known, config = context.observation.objects, self.config
+        for name in known:
+            if name not in self._averages:
+                duration = config.measuring * task.variation.measuring
+                self._averages[name] = PoseAverage(context.time - context.elapsed, duration)
+            self._averages[name].add(context, name)
+        poses = {name: it.pose(context.period) for name, it in self._averages.items()}
+        task.found = poses.pop(task.object, None)
+        task.others = {name: pose for name, pose in poses.items() if pose is not None}
+        if task.found is not None:
+            return "located"
+        if not context.has_elapsed(config.patience * task.variation.measuring):
+            return None
+        if task.object not in known:
+            context.reason = f"'{task.object}' not found; known: {', '.join(known) or 'none'}"
+            return "no_object"
+        if reason := stale_pose(context, task.object, config.stale):
+            context.reason = reason
+            return "pose_stale"
+        task.moves += 1
+        context.reason = f"'{task.object}' does not come to rest"
+        return "object_moved"
 
 
 class PlanTransport(PlanningState):
@@ -156,5 +210,14 @@ class PlanTransport(PlanningState):
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
         """Return a pose above the goal."""
         assert task.held is not None, "the table leads here only with an object in the hand"
+        task.found = task.found or task.origin
+        if reason := task.resolve_goal():
+            context.reason = reason
+            return "ik_failed"
         tool = arm.tool(context.observation.q)
-        return above(placing(task.goal, task.held, tool), self.config.clearance)
+        return above(placing(task.target, task.held, tool), self.config.clearance)
+
+    def scale(self, task: Task) -> tuple[float, float]:
+        """Return the factors on the limits, with a lower acceleration for a heavy object."""
+        velocity, acceleration = PlanningState.scale(self, task)
+        return velocity, acceleration * task.heavy_factor

@@ -3,9 +3,13 @@
 from dataclasses import dataclass
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.library.config_checks import check_not_negative
 from mujoco_ros.controllers.library.pick_place.arm import ARM
-from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
+from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, plan_line
+from mujoco_ros.controllers.library.pick_place.retries import Variation, variation
 from mujoco_ros.controllers.library.pick_place.task import TASK, above
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     TrajectoryExecution,
@@ -14,15 +18,24 @@ from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
 )
 from mujoco_ros.controllers.library.pick_place.waiting import is_holding, missing_feedback
 
+_MAX_RETURNS = 2
+"""Number of attempts to put the object back."""
+_FINAL = ("too_heavy",)
+"""Failures that no other attempt can avoid."""
+_HOLDING_TICKS = 5
+"""Ticks of which most must show an object between the fingers, because efforts are noisy."""
+
 
 class Recover(State):
     """Stops, moves up, and lets the table retry the task a limited number of times.
 
-    The gripper keeps an object in the hand, which is transported next; otherwise it opens.
+    Every retry changes something, depending on the failure. The gripper keeps an object in the
+    hand, which is transported next; otherwise it opens. After the last retry an object in the hand
+    is put back to its first place.
     """
 
-    outcomes = ("retry", "holding", "give_up")
-    failures = ("give_up",)
+    outcomes = ("retry", "holding", "put_back", "give_up")
+    failures = ("put_back", "give_up")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MonitoredMotion):
@@ -31,14 +44,20 @@ class Recover(State):
         Attributes:
             attempts: Maximum number of retries.
             calm: Time at rest before the motion up [s].
+            fresh: Longest time at rest until a late pose of the object is up to date again [s].
             height: Height of the motion up [m].
             speed: Speed of the tool during the motion up [m/s].
         """
 
         attempts: int = 2
         calm: float = 0.3
+        fresh: float = 2.0
         height: float = 0.15
         speed: float = 0.2
+
+        def __post_init__(self) -> None:
+            MonitoredMotion.__post_init__(self)
+            check_not_negative(self, "attempts", "calm", "fresh", "height")
 
     config: Config
 
@@ -49,17 +68,19 @@ class Recover(State):
         hold(context, self.arm, context.observation.q[joints].copy())
         self._request: PlanRequest | None = None
         self._execution: TrajectoryExecution | None = None
-        self._is_holding = False
+        self._holding: list[bool] = []
+        self._next = "retry"
 
     def run(self, context: StateContext) -> str | None:
         """Rest, then move up."""
+        self._holding.append(is_holding(context, self.arm))
         if self._execution is not None:
             return self._move_up(context, self._execution)
         if reason := missing_feedback(context, self.arm):
             context.reason = reason
             return "give_up"
         hold(context, self.arm)
-        if not context.has_elapsed(self.config.calm):
+        if not context.has_elapsed(self.config.calm) or self._waits_for_pose(context):
             return None
         if self._request is None:
             return self._plan(context)
@@ -72,14 +93,32 @@ class Recover(State):
         self._monitor = MotionMonitor(context, self.arm, self.task, self.config)
         return None
 
+    def _waits_for_pose(self, context: StateContext) -> bool:
+        task, config = self.task, self.config
+        is_late = task.cause == "pose_stale" and bool(
+            stale_pose(context, task.object, config.stale)
+        )
+        return is_late and not context.has_elapsed(config.calm + config.fresh)
+
     def _plan(self, context: StateContext) -> str | None:
+        """Choose what comes next, and plan the motion up."""
         arm, task = self.arm, self.task
-        if task.attempts >= self.config.attempts:
-            context.reason = f"{task.attempts} retries were made"
-            return "give_up"
-        task.attempts += 1
-        self._is_holding = is_holding(context, arm) and task.held is not None
-        if not self._is_holding:
+        is_held = self._is_held() and task.held is not None
+        last = self.config.attempts
+        if task.attempts >= last or task.returning or task.cause in _FINAL:
+            if not is_held or task.returns >= _MAX_RETURNS:
+                context.reason = f"{task.attempts} retries were made" + (
+                    f"; '{task.object}' is still in the hand" if is_held else ""
+                )
+                return "give_up"
+            task.returns += 1
+            task.returning, task.variation = True, Variation()
+            self._next = "put_back"
+        else:
+            task.attempts += 1
+            task.variation = variation(task.cause, task.attempts)
+            self._next = "holding" if is_held else "retry"
+        if not is_held:
             task.held = task.descent = None
             arm.set_payload(None)
         goal = above(arm.tool(context.observation.q), self.config.height)
@@ -99,10 +138,24 @@ class Recover(State):
         return None
 
     def _finish(self, context: StateContext) -> str | None:
-        arm = self.arm
-        if self._is_holding and is_holding(context, arm):
+        arm, task = self.arm, self.task
+        if self._next == "put_back" and self._is_held():
+            context.reason = f"{task.attempts} retries were made"
+            return "put_back"
+        if self._next == "put_back":
+            context.reason = f"'{task.object}' fell out of the hand"
+            return "give_up"
+        context.reason = f"retry {task.attempts}"
+        if changes := task.variation.text:
+            context.reason += f": {changes}"
+        if self._next == "holding" and self._is_held():
             return "holding"
-        self.task.held = None
+        task.held = None
         arm.set_payload(None)
         upper = float(context.robot.upper[arm.gripper])
         return "retry" if move_gripper(context, arm, upper, 0.1) else None
+
+    def _is_held(self) -> bool:
+        """Return whether most of the last ticks show an object between the fingers."""
+        recent = self._holding[-_HOLDING_TICKS:]
+        return 2 * sum(recent) > len(recent)

@@ -12,6 +12,7 @@ from mujoco_ros.controllers.library.pick_place.straight_motion import (
     Retract,
 )
 from mujoco_ros.controllers.library.pick_place.waiting import Done, Failed, Idle
+from mujoco_ros.controllers.library.pick_place.weighing import Weigh
 
 STATES: tuple[type[State], ...] = (
     Idle,
@@ -19,6 +20,7 @@ STATES: tuple[type[State], ...] = (
     ExecApproach,
     Descend,
     Close,
+    Weigh,
     Lift,
     PlanTransport,
     ExecTransport,

@@ -1,5 +1,6 @@
 """States that move the tool straight down and up."""
 
+from collections import deque
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -7,21 +8,19 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
-from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
-from mujoco_ros.controllers.library.pick_place.motion_monitor import wrist_force
+from mujoco_ros.controllers.library.pick_place.grip_limit import GRAVITY
+from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
+from mujoco_ros.controllers.library.pick_place.measuring.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
+from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement
 from mujoco_ros.controllers.library.pick_place.moving import (
     FINGER_SPEED,
     ArmMotionState,
     MovingConfig,
-    update_held_pose,
 )
 from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, plan_line
 from mujoco_ros.controllers.library.pick_place.task import (
-    CENTRED,
-    TASK,
     above,
-    grasp,
     heading,
     placing,
     upright,
@@ -29,9 +28,9 @@ from mujoco_ros.controllers.library.pick_place.task import (
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     ReversedPath,
+    hold,
     move_gripper,
 )
-from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.model.pose import Pose
 
 
@@ -70,9 +69,14 @@ class LineMotionState(ArmMotionState):
         self._request = plan_line(
             *(context, self.arm, self.task, self.goal(context)),
             duration=max(config.planning_time, context.period),
-            speed=config.speed,
-            acceleration=config.acceleration,
+            speed=config.speed * self.task.variation.speed,
+            acceleration=self.acceleration(),
         )
+
+    def acceleration(self) -> float:
+        """Return the acceleration of the tool [m/s²]."""
+        factor = self.task.heavy_factor if self.holds_object else 1.0
+        return factor * self.config.acceleration * self.task.variation.speed
 
     def goal(self, context: StateContext) -> Pose:
         """Return the goal of the tool."""
@@ -90,24 +94,33 @@ class LineMotionState(ArmMotionState):
 class Descend(LineMotionState):
     """Moves down around the object; stops if the object is moved."""
 
-    outcomes = (*LineMotionState.outcomes, "object_moved")
-    failures = (*LineMotionState.failures, "object_moved")
+    outcomes = (*LineMotionState.outcomes, "object_moved", "pose_stale")
+    failures = (*LineMotionState.failures, "object_moved", "pose_stale")
 
     def goal(self, context: StateContext) -> Pose:
         """Return the pose of the grasp."""
-        assert self.task.found is not None, "the table leads here only with a known object"
-        return grasp(self.task.found, self.arm.tool(context.observation.q))
+        above_object = self.arm.tool(context.observation.q)
+        grasping = self.task.grasp(above_object, self.arm.depth)
+        # The approach has made the turn of the grasp.
+        return Pose(position=grasping.position, quat_wxyz=self.task.turned(grasping, above_object))
 
     def check_and_brake(self, context: StateContext) -> str | None:
         """Check the pose of the object."""
         return self.monitor.check_object(context)
 
 
-class Lift(LineMotionState):
-    """Moves up with the object, and measures its mass."""
+_CONTACT_TICKS = 3
+"""Ticks over which a contact with the surface is averaged."""
+_LOOK_S = 0.5
+"""Time in which the pose of a released object must be measured, besides `patience` [s]."""
+_HOLDING_FAILURES = ("slip", "pose_stale", "contact_oscillation")
 
-    outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
-    failures = (*LineMotionState.failures, "slip", "contact_oscillation")
+
+class Lift(LineMotionState):
+    """Moves up with the object, and measures its mass and its pose in the hand."""
+
+    outcomes = (*LineMotionState.outcomes, *_HOLDING_FAILURES, "too_heavy")
+    failures = (*LineMotionState.failures, *_HOLDING_FAILURES, "too_heavy")
     holds_object = True
 
     @dataclass(frozen=True, kw_only=True, slots=True)
@@ -115,8 +128,8 @@ class Lift(LineMotionState):
         """Settings of `Lift`.
 
         Attributes:
-            clearance: Height of the motion if there is no descent to reverse [m].
-            weighing: Duration of the mass measurement [s].
+            clearance: Height of the motion [m].
+            weighing: Duration of the measurements [s].
             lightest: Minimum mass of an object [kg].
         """
 
@@ -124,19 +137,17 @@ class Lift(LineMotionState):
         weighing: float = 0.1
         lightest: float = 0.02
 
+        def __post_init__(self) -> None:
+            LineConfig.__post_init__(self)
+            check_positive(self, "clearance", "weighing")
+            check_not_negative(self, "lightest")
+
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Reverse the descent, or request a line."""
-        descent = context.store.get(TASK).descent
-        if descent is None:
-            LineMotionState.start(self, context)
-            self._assume_position(context)
-        else:
-            ArmMotionState.start(self, context)
-        self._up = None if descent is None else ReversedPath(descent)
-        self._forces: list[float] = []
-        self._weighing_since: float | None = None
+        """Request the line."""
+        LineMotionState.start(self, context)
+        self._assume_position(context)
 
     def _assume_position(self, context: StateContext) -> None:
         """Assume that an object already in the hand comes from the table below the hand."""
@@ -144,73 +155,112 @@ class Lift(LineMotionState):
         if task.found is None:
             x, y, _ = tool.position
             task.found = upright(x, y, float(task.goal.position[2]), heading(tool))
+            task.origin = task.found
 
     def goal(self, context: StateContext) -> Pose:
         """Return a pose straight above."""
-        return above(self.arm.tool(context.observation.q), self.config.clearance)
-
-    def path(self, context: StateContext) -> ExecutedPath | str | None:
-        """Return the path up."""
-        return LineMotionState.path(self, context) if self._up is None else self._up
+        return above(self.arm.tool(context.references.q), self.config.clearance)
 
     def finish(self, context: StateContext) -> str | None:
-        """Measure the mass."""
-        if self._weighing_since is None:
-            self._weighing_since = context.elapsed
-        force = wrist_force(context)
-        if force is not None:
-            self._forces.append(force)
-        if context.elapsed - self._weighing_since < self.config.weighing:
-            return None
-        self._forces = self._forces[len(self._forces) // 2 :]  # the arm still oscillated before
-        return self._set_payload(context)
-
-    def _set_payload(self, context: StateContext) -> str | None:
-        arm, task = self.arm, self.task
-        update_held_pose(context, arm, task)
-        if task.held is None:  # gripped before the start of the controller
-            task.held = CENTRED
-        if not self._forces:  # a robot without a force-torque sensor
+        """Measure mass and pose."""
+        measured = self.measure(context, self.config.weighing)
+        if not isinstance(measured, RestMeasurement):
+            return measured
+        if outcome := measured.weigh(context, self.config.lightest):
+            return outcome
+        if not np.isfinite(measured.mass):
             return "done"
-        mass = (float(np.mean(self._forces)) - task.tare) / GRAVITY
-        task.metrics["payload"] = mass
-        if mass < self.config.lightest:
-            context.reason = f"the hand is empty: measured mass {mass * 1e3:.0f} g"
-            return "slip"
-        arm.set_payload(Payload(mass=mass, com=task.held.position))
+        measured.load_arm()
+        if measured.held is None and (reason := self.task.excess_mass(measured.mass)):
+            context.reason = reason
+            return "too_heavy"
         return "done"
 
 
 class DescendPlace(LineMotionState):
-    """Moves down with the object."""
+    """Moves down with the object until it is at its goal, or touches the surface shortly before."""
 
-    outcomes = (*LineMotionState.outcomes, "slip", "contact_oscillation")
-    failures = (*LineMotionState.failures, "slip", "contact_oscillation")
+    outcomes = (*LineMotionState.outcomes, *_HOLDING_FAILURES)
+    failures = (*LineMotionState.failures, *_HOLDING_FAILURES)
     holds_object = True
+    brake_s = 0.05
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(LineConfig):
+        """Settings of `DescendPlace`.
+
+        Attributes:
+            contact_range: Height above the goal in which a contact is the one with the surface [m].
+            contact_force: Loss of weight that shows this contact [N].
+        """
+
+        contact_range: float = 0.012
+        contact_force: float = 5.0
+
+        def __post_init__(self) -> None:
+            LineConfig.__post_init__(self)
+            check_positive(self, "contact_force")
+            check_not_negative(self, "contact_range")
+
+    config: Config
+
+    def start(self, context: StateContext) -> None:
+        """Request the line."""
+        self._goal_height = -np.inf
+        self._weights: deque[float] = deque(maxlen=_CONTACT_TICKS)
+        LineMotionState.start(self, context)
 
     def goal(self, context: StateContext) -> Pose:
         """Return the pose of the tool with the object at its goal."""
-        task, tool = self.task, self.arm.tool(context.observation.q)
+        task, tool = self.task, self.arm.tool(context.references.q)
         assert task.held is not None, "the table leads here only with an object in the hand"
-        return placing(task.goal, task.held, tool)
+        goal = placing(task.target, task.held, tool)
+        self._goal_height = float(goal.position[2])
+        return goal
+
+    def advance(self, context: StateContext) -> str | None:
+        """Follow the line; a collision at its end is the contact with the surface."""
+        outcome = LineMotionState.advance(self, context)
+        if outcome == "collision" and self._is_near(context):
+            hold(context, self.arm, context.observation.q[self.arm.joints].copy())
+            context.reason = ""
+            return "done"
+        return outcome
+
+    def check_and_brake(self, context: StateContext) -> str | None:
+        """Detect the contact with the surface."""
+        if not self._is_near(context):
+            return None
+        self._weights.append(self.arm.weight(context))
+        payload = 0.0 if self.arm.payload is None else self.arm.payload.mass * GRAVITY
+        expected = self.task.empty_weight + payload
+        is_full = len(self._weights) == _CONTACT_TICKS
+        is_touching = expected - np.mean(self._weights) > self.config.contact_force
+        return "done" if is_full and is_touching and self.arm.has_sensor(context) else None
+
+    def _is_near(self, context: StateContext) -> bool:
+        height = float(self.arm.tool(context.references.q).position[2])
+        return height - self._goal_height < self.config.contact_range
 
 
 class Retract(ArmMotionState):
     """Moves up without the object, and measures the place error."""
 
-    outcomes = (*ArmMotionState.outcomes, "again", "missed_place")
-    failures = (*ArmMotionState.failures, "missed_place")
+    outcomes = (*ArmMotionState.outcomes, "again", "returned", "missed_place", "pose_stale")
+    failures = (*ArmMotionState.failures, "returned", "missed_place", "pose_stale")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config(MovingConfig):
         """Settings of `Retract`.
 
         Attributes:
-            tolerance: Largest horizontal distance from the goal [m].
+            tolerance: Largest distance from the goal, in the plane and in height [m].
+            measuring: Duration over which the pose of the object is averaged [s].
             repeat: Whether to move the object back next, and so on.
         """
 
         tolerance: float = 0.005
+        measuring: float = 0.1
         repeat: bool = False
 
     config: Config
@@ -219,6 +269,7 @@ class Retract(ArmMotionState):
         """Discard the image of an earlier run."""
         ArmMotionState.start(self, context)
         self._detection = BoxDetection()
+        self._average: PoseAverage | None = None
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
         """Return the reversed descent."""
@@ -233,21 +284,45 @@ class Retract(ArmMotionState):
     def finish(self, context: StateContext) -> str | None:
         """Compare the pose of the object with its goal."""
         task = self.task
-        if task.seen:
-            pose = context.observation.objects.get(task.object)
-        elif not self._detection.is_done(context, task.camera):
-            return None
-        else:
-            pose = self._detection.pose()
-        if pose is None:
-            context.reason = f"'{task.object}' is not visible where it was released"
+        if task.returning:
+            context.reason = f"the order failed with {task.cause}; '{task.object}' was put back"
+            return "returned"
+        pose = self._pose(context)
+        if not isinstance(pose, Pose):
+            return pose
+        error = pose.position - task.goal.position
+        plane, height = float(np.hypot(error[0], error[1])), float(error[2])
+        task.metrics["place_error"] = plane
+        if plane > self.config.tolerance:
+            context.reason = f"'{task.object}' is {plane * 1e3:.1f} mm from its goal"
             return "missed_place"
-        error = float(np.linalg.norm((pose.position - task.goal.position)[:2]))
-        task.metrics["place_error"] = error
-        if error > self.config.tolerance:
-            context.reason = f"'{task.object}' is {error * 1e3:.1f} mm from its goal"
+        if task.seen and abs(height) > self.config.tolerance:
+            context.reason = f"'{task.object}' is {height * 1e3:+.1f} mm above its goal"
             return "missed_place"
         if not self.config.repeat:
             return "done"
         task.swapped = task.found
         return "again"
+
+    def _pose(self, context: StateContext) -> Pose | str | None:
+        """Return the pose of the object, a failure, or None while it is measured."""
+        task, config = self.task, self.config
+        if not task.seen:
+            if not self._detection.is_done(context, task.camera):
+                return None
+            pose = self._detection.pose()
+        else:
+            if self._average is None:
+                duration = config.measuring * task.variation.measuring
+                self._average = PoseAverage(self.rested, duration)
+            self._average.add(context, task.object)
+            pose = self._average.pose(context.period)
+            if pose is None and context.time - self.rested < _LOOK_S + config.patience:
+                return None
+            if pose is None and (reason := stale_pose(context, task.object, config.stale)):
+                context.reason = reason
+                return "pose_stale"
+        if pose is None:
+            context.reason = f"'{task.object}' is not visible at rest where it was released"
+            return "missed_place"
+        return pose

@@ -155,11 +155,12 @@ class CollisionChecker:
     def _move_held(self, address: int) -> None:
         assert self.scene.held is not None
         data, inner = self._data, self.scene.held.pose
-        mujoco.mju_mat2Quat(self._quat, data.site_xmat[self.chain.site])
+        position, rotation = self.chain.tool_frame(data)
+        mujoco.mju_mat2Quat(self._quat, rotation)
         mujoco.mju_mulPose(
             data.qpos[address : address + 3],
             data.qpos[address + 3 : address + 7],
-            data.site_xpos[self.chain.site],
+            position,
             self._quat,
             inner.position,
             inner.quat_wxyz,
@@ -199,9 +200,8 @@ class CollisionChecker:
         if held is not None:
             body = free_body(model, held.object)
             far = np.linalg.norm(held.pose.position) + reach[body]
-            far += np.linalg.norm(model.site_pos[chain.site])
-            hand = model.site_bodyid[chain.site]
-            reach[hand] = max(reach[hand], far)
+            far += chain.tool_distance
+            reach[chain.body] = max(reach[chain.body], far)
         slide = np.zeros(model.nbody)
         slides = np.flatnonzero(model.jnt_type == mujoco.mjtJoint.mjJNT_SLIDE)
         np.add.at(slide, model.jnt_bodyid[slides], np.abs(model.jnt_range[slides]).max(axis=1))

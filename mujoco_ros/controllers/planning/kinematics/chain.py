@@ -8,18 +8,21 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.pose import Pose
 
 _HINGE, _SLIDE = int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Chain:
-    """Joints of a model and the site that they move.
+    """Joints of a model and the tool that they move, a site or a body.
 
     Attributes:
         model: Robot and scene; constant.
         names: Names of the joints, in the order of all arrays.
-        tool: Name of the site, whose id is `site`.
+        tool: Name of the site or body.
+        site: Id of the site; -1 for a body.
+        body: Id of the body, or of the one that carries the site.
         qpos: Addresses of the joints in qpos.  # (k,)
         dof: Addresses of the joints in qvel.  # (k,)
         lower: Lower position limits, or -inf [rad or m].  # (k,)
@@ -31,6 +34,7 @@ class Chain:
     names: tuple[str, ...]
     tool: str
     site: int
+    body: int
     qpos: np.ndarray
     dof: np.ndarray
     lower: np.ndarray
@@ -42,7 +46,8 @@ class Chain:
         """Resolve names of `model`, with their prefixes.
 
         Raises:
-            UserInputError: A joint or site does not exist, or a joint is neither hinge nor slide.
+            UserInputError: A joint or the tool does not exist, or a joint is neither hinge nor
+                slide.
         """
         ids = [joint_id(model, name) for name in joints]
         for name, joint in zip(joints, ids, strict=True):
@@ -51,11 +56,13 @@ class Chain:
         if not ids:
             raise UserInputError("a chain needs at least one joint")
         ranges = np.where(model.jnt_limited[ids, None], model.jnt_range[ids], (-np.inf, np.inf))
+        site, body = tool_ids(model, tool)
         return cls(
             model=model,
             names=tuple(joints),
             tool=tool,
-            site=_id(model, mujoco.mjtObj.mjOBJ_SITE, "site", tool),
+            site=site,
+            body=body,
             qpos=model.jnt_qposadr[ids].astype(np.intp),
             dof=model.jnt_dofadr[ids].astype(np.intp),
             lower=ranges[:, 0],
@@ -67,6 +74,24 @@ class Chain:
     def size(self) -> int:
         """Return the number of joints."""
         return len(self.names)
+
+    def tool_frame(self, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+        """Return views of the tool's position (3,) and rotation (9,) in ``world``."""
+        if self.site < 0:
+            return data.xpos[self.body], data.xmat[self.body]
+        return data.site_xpos[self.site], data.site_xmat[self.site]
+
+    def tool_pose(self, data: mujoco.MjData) -> Pose:
+        """Return the pose of the tool in ``world``, after ``mj_kinematics``."""
+        position, rotation = self.tool_frame(data)
+        quat = np.empty(4)
+        mujoco.mju_mat2Quat(quat, rotation)
+        return Pose(position=position.copy(), quat_wxyz=quat)
+
+    @property
+    def tool_distance(self) -> float:
+        """Distance of the tool from the origin of its body [m]."""
+        return 0.0 if self.site < 0 else float(np.linalg.norm(self.model.site_pos[self.site]))
 
     def check(self, q: np.ndarray) -> None:
         """Check the shape and the values of a configuration.
@@ -93,13 +118,33 @@ def joint_id(model: mujoco.MjModel, name: str) -> int:
     Raises:
         UserInputError: No joint has that name.
     """
-    return _id(model, mujoco.mjtObj.mjOBJ_JOINT, "joint", name)
-
-
-def _id(model: mujoco.MjModel, kind: mujoco.mjtObj, label: str, name: str) -> int:
-    number = mujoco.mj_name2id(model, kind, name)
+    number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, name)
     if number < 0:
-        count = {"joint": model.njnt, "site": model.nsite}[label]
-        known = [mujoco.mj_id2name(model, kind, i) for i in range(count)]
-        raise unknown(label, name, [it for it in known if it])
+        raise unknown("joint", name, _names(model, mujoco.mjtObj.mjOBJ_JOINT, model.njnt))
     return int(number)
+
+
+def tool_ids(model: mujoco.MjModel, name: str) -> tuple[int, int]:
+    """Return the ids of a site, or -1, and of the body that is the tool or carries it.
+
+    Raises:
+        UserInputError: No site and no body has that name.
+    """
+    site = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, name))
+    if site >= 0:
+        return site, int(model.site_bodyid[site])
+    body = int(mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name))
+    if body >= 0:
+        return -1, body
+    raise unknown("site or body", name, tool_names(model))
+
+
+def tool_names(model: mujoco.MjModel) -> list[str]:
+    """Return the names of all sites and bodies."""
+    sites = _names(model, mujoco.mjtObj.mjOBJ_SITE, model.nsite)
+    return [*sites, *_names(model, mujoco.mjtObj.mjOBJ_BODY, model.nbody)]
+
+
+def _names(model: mujoco.MjModel, kind: mujoco.mjtObj, count: int) -> list[str]:
+    names = (mujoco.mj_id2name(model, kind, i) for i in range(count))
+    return [name for name in names if name]

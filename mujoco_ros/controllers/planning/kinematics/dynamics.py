@@ -30,8 +30,8 @@ class Dynamics:
         self.friction = model.dof_damping[chain.dof]
         self._armature = model.dof_armature[chain.dof]
         self._has_gravcomp, self._gravity = bool(model.ngravcomp), model.opt.gravity.copy()
-        self._body = int(model.site_bodyid[chain.site])
-        self._position, self._rotation = data.site_xpos[chain.site], data.site_xmat[chain.site]
+        self._body = chain.body
+        self._position, self._rotation = chain.tool_frame(data)
 
     def torques(self, q: np.ndarray, dq: np.ndarray, ddq: np.ndarray) -> np.ndarray:
         """Return the torques of a motion: inertia, gravity, springs, friction.  # (k,)."""

@@ -13,7 +13,7 @@ from mujoco_ros.controllers.planning.collisions.collision_checker import (
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
-from mujoco_ros.controllers.planning.kinematics.kinematics import site_pose, within_limits
+from mujoco_ros.controllers.planning.kinematics.kinematics import within_limits
 from mujoco_ros.model.pose import Pose
 
 POSITION_TOLERANCE = 1e-6
@@ -69,7 +69,8 @@ class InverseKinematics:
         self.chain, self._checker = chain, checker
         model = chain.model if checker is None else checker.model
         self._configuration = mink.Configuration(model)
-        self._frame = mink.FrameTask(chain.site, "site", 1.0, 1.0, lm_damping=_DAMPING)
+        frame = (chain.body, "body") if chain.site < 0 else (chain.site, "site")
+        self._frame = mink.FrameTask(*frame, 1.0, 1.0, lm_damping=_DAMPING)
         self._dofs = np.ix_(chain.dof, chain.dof)
         self._avoidance: tuple[PlanningScene, mink.CollisionAvoidanceLimit] | None = None
 
@@ -77,7 +78,7 @@ class InverseKinematics:
         """Return the tool's pose in ``world``, with all other joints as in the scene."""
         self._reset()
         self._update(q)
-        return site_pose(self._configuration.data, self.chain.site)
+        return self.chain.tool_pose(self._configuration.data)
 
     def solve(
         self,

@@ -23,7 +23,7 @@ class Kinematics:
         """Return the tool's pose in ``world``."""
         self._data.qpos[self.chain.qpos] = q
         mujoco.mj_kinematics(self.chain.model, self._data)
-        return site_pose(self._data, self.chain.site)
+        return self.chain.tool_pose(self._data)
 
     def jacobian(self, q: np.ndarray) -> np.ndarray:
         """Return the Jacobian of the tool.
@@ -36,15 +36,12 @@ class Kinematics:
         data.qpos[self.chain.qpos] = q
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
-        mujoco.mj_jacSite(model, data, self._jacobian[:3], self._jacobian[3:], self.chain.site)
+        linear, angular = self._jacobian[:3], self._jacobian[3:]
+        if self.chain.site < 0:
+            mujoco.mj_jacBody(model, data, linear, angular, self.chain.body)
+        else:
+            mujoco.mj_jacSite(model, data, linear, angular, self.chain.site)
         return self._jacobian[:, self.chain.dof]
-
-
-def site_pose(data: mujoco.MjData, site: int) -> Pose:
-    """Return the pose of a site in ``world``, after ``mj_kinematics``."""
-    quat = np.empty(4)
-    mujoco.mju_mat2Quat(quat, data.site_xmat[site])
-    return Pose(position=data.site_xpos[site].copy(), quat_wxyz=quat)
 
 
 def within_limits(model: mujoco.MjModel, qpos: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
+from mujoco_ros.bridge.commands.command_server import RESTART
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
@@ -48,6 +49,11 @@ class CommandOutput(ABC):
         )
         self._limits = joints.lower, joints.upper
         self._last = np.full(self._takes.shape, np.nan)
+        self._frame = ""
+
+    def restart(self) -> None:
+        """Mark the next message as the first one after a reset, which may move joints at once."""
+        self._frame = RESTART
 
     def command(self, values: np.ndarray, time: float) -> None:
         """Publish position, velocity and effort at a tick [s]; NaN is no change.  # (3, n)"""
@@ -66,6 +72,10 @@ class CommandOutput(ABC):
         """Publish a message for a tick that commands no joint; a lockstep clock needs one."""
         self._publish(np.full(self._takes.shape, np.nan), time)
 
+    def _header(self, time: float) -> Header:
+        frame, self._frame = self._frame, ""
+        return Header(stamp=stamp(time), frame_id=frame)
+
     @abstractmethod
     def _publish(self, values: np.ndarray, time: float) -> None: ...
 
@@ -81,8 +91,8 @@ class JointCommands(CommandOutput):
     def _publish(self, values: np.ndarray, time: float) -> None:
         # Without a command, one joint with NaN acknowledges the tick.
         joints = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist() or [0]
-        message = JointState(name=[self._names[joint] for joint in joints])
-        message.header.stamp = stamp(time)
+        message = JointState(header=self._header(time))
+        message.name = [self._names[joint] for joint in joints]
         message.position, message.velocity, message.effort = (it[joints].tolist() for it in values)
         self._publisher.publish(message)
 
@@ -154,14 +164,14 @@ class Trajectories(CommandOutput):
         if self._gripper is not None:
             self._gripper.send(float(values[_POSITION, self._gripper.joint]), time)
         joints = [joint for joint in self._joints if not np.isnan(values[_POSITION, joint])]
-        message = JointTrajectory(header=Header(stamp=stamp(time)))
+        if not (joints or self._acknowledged):
+            return
+        message = JointTrajectory(header=self._header(time))
         if joints:
             message.joint_names = [self._names[joint] for joint in joints]
             message.points = self._points(values[:, joints], joints)
-        elif self._acknowledged:
-            message.joint_names = self._acknowledged
         else:
-            return
+            message.joint_names = self._acknowledged
         self._publisher.publish(message)
 
     def _points(self, values: np.ndarray, joints: list[int]) -> list[JointTrajectoryPoint]:

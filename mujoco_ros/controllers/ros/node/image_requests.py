@@ -1,42 +1,45 @@
 """Images of a robot's cameras for its controller: the next one after a request."""
 
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from typing import Any
 
 import cv2
 import mujoco
 import numpy as np
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
+from std_msgs.msg import Empty
 
-from mujoco_ros.bridge.publishing.topics import SENSOR
+from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.cameras.ros.camera import camera_topics
+from mujoco_ros.cameras.camera_images import compute_poses
+from mujoco_ros.cameras.ros.camera import TRIGGER, camera_topics
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
+from mujoco_ros.controllers.runtime.controller_cameras import is_image_due
 from mujoco_ros.controllers.runtime.robot_cameras import (
     optical_pose,
     robot_cameras,
     unknown_camera,
 )
+from mujoco_ros.controllers.runtime.tick_time import stamp_of
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 
 _NS = 1_000_000_000
 _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
 """Wall time after the last request until the subscriptions of a camera are closed."""
-_DEPTH_TYPES: dict[str, tuple[Any, float]] = {
-    "32FC1": (np.float32, 1.0),
-    "16UC1": (np.uint16, 1e-3),
-}
-"""Encodings of depth: type of the numbers and their unit [m]."""
+_TRIGGER_S = 0.3
+"""Wall time after which an image of a stopped clock counts as lost."""
 _TO_RGB: dict[str, int | None] = {
     "rgb8": None,
     "bgr8": cv2.COLOR_BGR2RGB,
@@ -47,15 +50,37 @@ _TO_RGB: dict[str, int | None] = {
 
 
 @dataclass(eq=False)
+class _Request:
+    """A request for an image.
+
+    Attributes:
+        stamp: Stamp of its tick [ns].
+        observation: The observation of that tick; None before the first.
+        image: The image for the controller.
+        received: The received image or the error, in lockstep before it is due.
+    """
+
+    stamp: int
+    observation: Observation | None
+    image: "Future[Image]" = field(default_factory=Future)
+    received: Image | Exception | None = None
+
+
+@dataclass(eq=False)
 class _Subscribed:
-    """A camera with its subscriptions, and the requests: time [ns] and image."""
+    """A camera with its subscriptions, and the requests."""
 
     camera: Camera
     info: Inbox
     depth: Inbox
     colour: Inbox
-    pending: list[tuple[int, "Future[Image]"]] = field(default_factory=list)
+    trigger: Publisher | None
+    pending: list[_Request] = field(default_factory=list)
     requests: int = 0
+
+    @property
+    def inboxes(self) -> tuple[Inbox, Inbox, Inbox]:
+        return self.depth, self.colour, self.info
 
 
 class ImageRequests:
@@ -63,19 +88,48 @@ class ImageRequests:
 
     The pose of a camera follows from the joints at the time of its image and from the model, whose
     cameras have the same poses as those of the robot.
+
+    In lockstep, an image shows the state of the tick that requested it: the clock waits while the
+    camera is triggered. It is delivered at the same tick as by a simulator that hosts the
+    controller.
     """
 
     def __init__(
-        self, endpoints: Endpoints, layout: ModelLayout, index: int, robot: RobotModel
+        self,
+        endpoints: Endpoints,
+        layout: ModelLayout,
+        index: int,
+        robot: RobotModel,
+        *,
+        lockstep: bool = False,
+        changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Serve the robot with an index, by its own cameras and those of the scene."""
+        """Serve the robot with an index, by its own cameras and those of the scene.
+
+        Args:
+            endpoints: Endpoints of the controller's node.
+            layout: The cameras and objects of the scene.
+            index: Index of the robot.
+            robot: The robot.
+            lockstep: Whether the clock of a simulator waits for the controller.
+            changed: Called when `busy` may have ended.
+        """
         own = layout.robots[index]
         self._cameras = robot_cameras(layout, index)
         self._endpoints, self._robot = endpoints, robot
+        self._lockstep, self._changed = lockstep, changed
         self._base = own.bases[0] if own.bases else None
+        self._objects = dict(layout.free_objects)
         self._data = mujoco.MjData(robot.model)
         self._observations: deque[Observation] = deque(maxlen=_MAX_OBSERVATIONS)
         self._subscribed: dict[str, _Subscribed] = {}
+
+    @property
+    def busy(self) -> bool:
+        """Whether the image of a request in lockstep has not been received."""
+        return self._lockstep and any(
+            request.received is None for it in self._subscribed.values() for request in it.pending
+        )
 
     def observe(self, observation: Observation) -> None:
         """Store the configuration of the robot."""
@@ -85,28 +139,39 @@ class ImageRequests:
         """Cancel all requests and clear the observations."""
         self._observations.clear()
         for subscribed in self._subscribed.values():
-            for _, future in subscribed.pending:
-                future.cancel()
+            for request in subscribed.pending:
+                request.image.cancel()
             subscribed.pending.clear()
 
     def request(self, camera: str) -> "Future[Image]":
         """Request the next image; it fails with LookupError for an unknown camera."""
         if camera not in self._cameras:
             return unknown_camera(camera, self._cameras)
-        future: Future[Image] = Future()
         subscribed = self._subscribed.get(camera) or self._subscribe(self._cameras[camera])
-        since = round(self._observations[-1].time * _NS) if self._observations else 0
-        subscribed.pending.append((since, future))
+        newest = self._observations[-1] if self._observations else None
+        request = _Request(0 if newest is None else stamp_of(newest.time), newest)
+        subscribed.pending.append(request)
         subscribed.requests += 1
         number = subscribed.requests
         self._endpoints.later(_IDLE_S, lambda: self._close_idle(camera, number))
-        return future
+        if self._lockstep:
+            self._trigger(subscribed, request)
+        return request.image
+
+    def deliver(self, time: float, awaited: Sequence[object]) -> None:
+        """Deliver the images of lockstep that are due at a tick at a time [s], or awaited."""
+        for subscribed in self._subscribed.values() if self._lockstep else ():
+            for request in tuple(subscribed.pending):
+                requested = 0.0 if request.observation is None else request.observation.time
+                if is_image_due(requested, time) or request.image in awaited:
+                    subscribed.pending.remove(request)
+                    _complete(request.image, request.received)
 
     def _subscribe(self, camera: Camera) -> _Subscribed:
         topics = camera_topics(camera)
 
         def received() -> None:
-            self._complete(subscribed)
+            self._receive(subscribed)
 
         info, depth, colour = (
             Inbox(self._endpoints, kind, within(topics, topic), SENSOR, received)
@@ -116,62 +181,95 @@ class ImageRequests:
                 ("image_raw", ImageMessage),
             )
         )
-        subscribed = _Subscribed(camera=camera, info=info, depth=depth, colour=colour)
+        trigger = None
+        if self._lockstep:
+            trigger = self._endpoints.publisher(Empty, within(topics, TRIGGER), RELIABLE)
+        subscribed = _Subscribed(camera, info, depth, colour, trigger)
         self._subscribed[camera.name] = subscribed
         return subscribed
+
+    def _trigger(self, subscribed: _Subscribed, request: _Request) -> None:
+        """Trigger the camera until the image of a request is received; messages may be lost."""
+        if request in subscribed.pending and request.received is None:
+            assert subscribed.trigger is not None
+            subscribed.trigger.publish(Empty())
+            self._endpoints.later(_TRIGGER_S, lambda: self._trigger(subscribed, request))
 
     def _close_idle(self, camera: str, number: int) -> None:
         """Close the subscriptions of a camera, unless there was a request after that number."""
         subscribed = self._subscribed.get(camera)
-        if subscribed is not None and subscribed.requests == number:
-            for inbox in (subscribed.info, subscribed.depth, subscribed.colour):
-                inbox.close()
-            for _, future in subscribed.pending:
-                future.set_exception(TimeoutError(f"camera '{camera}' published no image"))
-            del self._subscribed[camera]
+        if subscribed is None or subscribed.requests != number:
+            return
+        error = TimeoutError(f"camera '{camera}' published no image")
+        if self._lockstep and any(it.received is None for it in subscribed.pending):
+            for request in subscribed.pending:
+                request.received = request.received or error
+            self._changed()
+        if self._lockstep and subscribed.pending:  # they are not due yet
+            self._endpoints.later(_IDLE_S, lambda: self._close_idle(camera, number))
+            return
+        for inbox in subscribed.inboxes:
+            inbox.close()
+        if subscribed.trigger is not None:
+            self._endpoints.close(subscribed.trigger)
+        for request in subscribed.pending:
+            _complete(request.image, error)
+        del self._subscribed[camera]
 
-    def _complete(self, subscribed: _Subscribed) -> None:
+    def _receive(self, subscribed: _Subscribed) -> None:
         """Complete the requests that precede all messages of the newest image."""
-        inboxes = (subscribed.depth, subscribed.colour, subscribed.info)
-        newest = min(-1 if inbox.stamp is None else inbox.stamp for inbox in inboxes)
-        ready = [future for since, future in subscribed.pending if since <= newest]
+        stamps = [-1 if inbox.stamp is None else inbox.stamp for inbox in subscribed.inboxes]
+        if self._lockstep:
+            ready = [
+                it
+                for it in subscribed.pending
+                if it.received is None and all(abs(stamp - it.stamp) <= 1 for stamp in stamps)
+            ]
+        else:
+            ready = [it for it in subscribed.pending if it.stamp <= min(stamps)]
         if not ready:
             return
-        subscribed.pending = [entry for entry in subscribed.pending if entry[0] > newest]
-        image, failure = None, None
+        received = self._image(subscribed, ready[0])
+        if self._lockstep:
+            for request in ready:
+                request.received = received
+            self._changed()
+            return
+        subscribed.pending = [it for it in subscribed.pending if it not in ready]
+        for request in ready:
+            _complete(request.image, received)
+
+    def _image(self, subscribed: _Subscribed, request: _Request) -> Image | Exception:
+        stamp = subscribed.depth.stamp or 0
+        time, observation = stamp / _NS, self._nearest(stamp / _NS)
+        if self._lockstep and request.observation is not None:
+            time, observation = request.observation.time, request.observation
         try:
-            image = self._image(subscribed)
+            return Image(
+                time=time,
+                depth=_depth(subscribed.depth.message),
+                colour=_colour(subscribed.colour.message),
+                matrix=np.array(subscribed.info.message.k).reshape(3, 3),
+                pose=self._pose(subscribed.camera, observation),
+            )
         except Exception as error:
-            failure = error
-        for future in ready:
-            if future.cancelled():
-                continue
-            if image is None:
-                future.set_exception(failure)
-            else:
-                future.set_result(image)
+            return error
 
-    def _image(self, subscribed: _Subscribed) -> Image:
-        time = (subscribed.depth.stamp or 0) / _NS
-        return Image(
-            time=time,
-            depth=_depth(subscribed.depth.message),
-            colour=_colour(subscribed.colour.message),
-            matrix=np.array(subscribed.info.message.k).reshape(3, 3),
-            pose=self._pose(subscribed.camera, time),
-        )
+    def _nearest(self, time: float) -> Observation | None:
+        """Return the observation nearest to a time [s]."""
+        return min(self._observations, key=lambda it: abs(it.time - time), default=None)
 
-    def _pose(self, camera: Camera, time: float) -> Pose:
-        """Return the pose of the optical frame in the world at a time [s]."""
+    def _pose(self, camera: Camera, observation: Observation | None) -> Pose:
+        """Return the pose of the optical frame in the world in an observation."""
         model, data = self._robot.model, self._data
         data.qpos[:] = model.qpos0
-        if self._observations:
-            nearest = min(self._observations, key=lambda it: abs(it.time - time))
-            data.qpos[self._robot.qpos] = nearest.q
-            if self._base is not None and nearest.base is not None:
-                _place(data, self._base, nearest.base.pose)
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_camlight(model, data)
+        if observation is not None:
+            data.qpos[self._robot.qpos] = observation.q
+            if self._base is not None and observation.base is not None:
+                _place(data, self._base, observation.base.pose)
+            for name, pose in observation.objects.items():
+                _place(data, self._objects[name], pose)
+        compute_poses(model, data)
         return optical_pose(data, camera.camera)
 
 
@@ -180,17 +278,23 @@ def _place(data: mujoco.MjData, base: FloatingBase, pose: Pose) -> None:
     data.qpos[base.qpos + 3 : base.qpos + 7] = pose.quat_wxyz
 
 
+def _complete(image: "Future[Image]", received: Image | Exception | None) -> None:
+    if image.cancelled():
+        return
+    if isinstance(received, Image):
+        image.set_result(received)
+    else:
+        image.set_exception(received)
+
+
 def _depth(message: ImageMessage) -> np.ndarray:
     """Return distances [m], inf without a surface.  # (h, w)"""
-    if message.encoding not in _DEPTH_TYPES:
+    if message.encoding not in DEPTH_TYPES:
         raise ValueError(
-            f"the encoding of a depth image is {message.encoding}, not {' or '.join(_DEPTH_TYPES)}"
+            f"the encoding of a depth image is {message.encoding}, not {' or '.join(DEPTH_TYPES)}"
         )
-    kind, unit = _DEPTH_TYPES[message.encoding]
-    pixels = _pixels(message, np.dtype(kind).itemsize).view(kind)
-    distances = pixels.astype(np.float32) * np.float32(unit)
-    nothing = (pixels == 0) | ~np.isfinite(distances)  # REP 118
-    return np.where(nothing, np.float32(np.inf), distances)
+    kind, unit = DEPTH_TYPES[message.encoding]
+    return from_encoding(_pixels(message, np.dtype(kind).itemsize).view(kind), unit)
 
 
 def _colour(message: ImageMessage) -> np.ndarray:

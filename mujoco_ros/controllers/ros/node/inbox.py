@@ -6,6 +6,7 @@ from typing import Any
 
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 
@@ -13,6 +14,8 @@ _NS = 1_000_000_000
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}
 """Byte order by the second byte of the CDR encapsulation header."""
 _HEADER_SIZE = 4
+DISCOVERY_S = 2.0
+"""Wall time in which a publisher surely discovers a new subscription."""
 
 
 class StampedMessage:
@@ -47,6 +50,7 @@ class Inbox:
     Attributes:
         topic: Name of the topic.
         newest: The newest message; None before the first.
+        count: Number of messages.
     """
 
     def __init__(
@@ -60,10 +64,11 @@ class Inbox:
         """Subscribe; `received` is called after each message, the depth of `qos` is ignored."""
         self.topic = topic
         self.newest: StampedMessage | None = None
+        self.count = 0
         self._kind, self._received = kind, received
         self._endpoints = endpoints
-        newest = QoSProfile(depth=1, reliability=qos.reliability, durability=qos.durability)
-        self._subscription = endpoints.subscription(kind, topic, self._take, newest, raw=True)
+        self._qos = QoSProfile(depth=1, reliability=qos.reliability, durability=qos.durability)
+        self._subscription = self._subscribe()
 
     @property
     def stamp(self) -> int | None:
@@ -77,11 +82,20 @@ class Inbox:
             raise LookupError(f"no message on '{self.topic}' yet")
         return self.newest.message
 
+    def renew(self) -> None:
+        """Open the subscription again; the old one is closed when the new one is discovered."""
+        outdated, self._subscription = self._subscription, self._subscribe()
+        self._endpoints.later(DISCOVERY_S, lambda: self._endpoints.close(outdated))
+
     def close(self) -> None:
         """Close the subscription."""
         self._endpoints.close(self._subscription)
 
+    def _subscribe(self) -> Subscription:
+        return self._endpoints.subscription(self._kind, self.topic, self._take, self._qos, raw=True)
+
     def _take(self, data: bytes) -> None:
         self.newest = StampedMessage(self._kind, data)
+        self.count += 1
         if self._received is not None:
             self._received()

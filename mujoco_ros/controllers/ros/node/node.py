@@ -17,6 +17,7 @@ from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, Diagnos
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
@@ -30,7 +31,7 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
-from mujoco_ros.controllers.ros.hosted_controller import controller_name
+from mujoco_ros.controllers.ros.controller_settings import controller_name
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.node.command_output import (
     JOINT_COMMANDS,
@@ -40,6 +41,7 @@ from mujoco_ros.controllers.ros.node.command_output import (
     JointCommands,
     Trajectories,
 )
+from mujoco_ros.controllers.ros.node.host_requests import HostRequests
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
@@ -97,22 +99,20 @@ class ControllerNode(Node):
             endpoints,
             plant.layout,
             index,
-            on_message=lambda: self._pacing.receive(time.monotonic()),
+            period=loaded.period,
+            on_message=self._advance,
             every=values["lockstep"],
             wrench_sign=values["wrench_sign"],
             without=[topic for topic in _SEPARATOR.split(values["without"]) if topic],
         )
         layout, driven = plant.layout.robots[index], _driven(plant, index)
-        gains = RemoteGains(caller, simulator, layout, driven, failed=supervised.stop)
-        placement = PlacementClient(
-            caller, f"{simulator}/{service_name('SetEntityState')}", failed=supervised.stop
+        failed, changed = supervised.stop, self._advance
+        gains = RemoteGains(caller, simulator, layout, driven, failed=failed, changed=changed)
+        service = f"{simulator}/{service_name('SetEntityState')}"
+        placement = PlacementClient(caller, service, failed=failed, changed=changed)
+        images = ImageRequests(
+            *(endpoints, plant.layout, index, robot), lockstep=values["lockstep"], changed=changed
         )
-        images = ImageRequests(endpoints, plant.layout, index, robot)
-
-        def began() -> None:
-            images.reset()
-            gains.refresh()
-
         store, shielded = loaded.store, supervised.time_limit.shielded
         store.provide(PLANNERS, shielded(self._planner))
         store.provide(GAINS_GET, shielded(gains.get))
@@ -139,12 +139,14 @@ class ControllerNode(Node):
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
             ),
             observed=images.observe,
-            began=began,
+            requests=HostRequests(gains, placement, images),
             stopped=self._publish_diagnostics,
         )
         self._interface = LifecycleInterface(endpoints, supervised, _call, (WAITING,))
         self._reset_service = Service(self, Trigger, "~/reset", self._reset)
-        endpoints.subscription(Header, f"{simulator}/reset_event", self._follow_reset, RELIABLE)
+        self._resets = endpoints.subscription(
+            Header, f"{simulator}/reset_event", self._follow_reset, RELIABLE
+        )
         self._diagnostics = DiagnosticPublisher(self, hardware=robot.name)
         create_wall_timer(self, PERIOD_S, self._publish_diagnostics)
         create_wall_timer(self, _POLL_S, self._poll)
@@ -195,6 +197,14 @@ class ControllerNode(Node):
         """Return whether a node is a controller; other publishers may send single commands."""
         return bool(self.count_publishers(f"{name}/state") > 0)
 
+    def _advance(self) -> None:
+        """Run a tick, or publish its commands, if that is possible now."""
+        # A clock in lockstep waits until the report of a reset was received; it comes first.
+        with self._resets.handle:
+            while (taken := self._resets.handle.take_message(Header, False)) is not None:
+                self._follow_reset(taken[0])
+        self._pacing.receive(time.monotonic())
+
     def _now(self) -> float:
         return 1e-9 * (self._observations.stamp or 0)
 
@@ -213,10 +223,9 @@ class ControllerNode(Node):
         answer()
 
     def _follow_reset(self, event: Header) -> None:
-        """Restart after a reset of the state without a jump of the stamps."""
-        what = event.frame_id.split()
-        if "state" in what and "time" not in what:
-            self._pacing.restart("simulation reset")
+        """Restart after a reset; a jump back of the stamps has the same effect."""
+        rewinds = "time" in event.frame_id.split()
+        self._pacing.follow_reset(nanoseconds(event.stamp), rewinds=rewinds)
 
 
 def _driven(plant: Plant, index: int) -> list[int]:

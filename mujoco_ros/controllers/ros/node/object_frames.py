@@ -11,10 +11,13 @@ from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED, TF, WORLD
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.interface.observation import Pose
+from mujoco_ros.controllers.ros.node.inbox import DISCOVERY_S
 
+_TF = "/tf"
 _MAX_DEPTH = 100
 """A longer chain of frames from an object to the world is a loop."""
 _MAX_EXTRAPOLATION_S = 0.1
+_NS = 1_000_000_000
 
 
 class _Frame(NamedTuple):
@@ -25,13 +28,15 @@ class _Frame(NamedTuple):
     stamp: int
     velocity: np.ndarray
 
-    def at(self, time: float) -> Pose:
-        """Return the pose extrapolated to a time [s].
+    def at(self, stamp: int) -> Pose:
+        """Return the pose extrapolated to a stamp [ns].
 
         Joint states have a higher rate than TF. Without extrapolation a carried object would
         appear to slide in the hand.
         """
-        ahead = min(max(time - 1e-9 * self.stamp, 0.0), _MAX_EXTRAPOLATION_S)
+        if stamp <= self.stamp or not self.velocity.any():
+            return self.pose  # bit by bit
+        ahead = min(1e-9 * (stamp - self.stamp), _MAX_EXTRAPOLATION_S)
         position = self.pose.position + ahead * self.velocity
         return Pose(position=position, quat_wxyz=self.pose.quat_wxyz)
 
@@ -48,9 +53,14 @@ class ObjectFrames:
         """Subscribe to the frames of objects; `received` is called after each message."""
         self._objects, self._received = tuple(objects), received
         self._frames: dict[str, _Frame] = {}
+        self._endpoints = endpoints
+        self._fixed: set[str] = set()
         self._subscriptions = [
-            endpoints.subscription(TFMessage, topic, self.take, qos)
-            for topic, qos in (("/tf", TF), ("/tf_static", LATCHED))
+            endpoints.subscription(TFMessage, topic, take, qos)
+            for topic, take, qos in (
+                (_TF, self.take, TF),
+                ("/tf_static", self.take_static, LATCHED),
+            )
             if objects
         ]
 
@@ -61,27 +71,50 @@ class ObjectFrames:
         messages are old.
         """
         for subscription in self._subscriptions:
+            is_static = subscription is not self._subscriptions[0]
             with subscription.handle:
                 while (taken := subscription.handle.take_message(TFMessage, False)) is not None:
-                    self._update(taken[0])
+                    self._update(taken[0], is_static=is_static)
 
-    def forget(self) -> None:
-        """Remove the frames of all objects."""
+    def renew(self) -> None:
+        """Open the subscription of /tf again, as `Inbox.renew` does."""
+        endpoints, outdated = self._endpoints, self._subscriptions[0]
+        self._subscriptions[0] = endpoints.subscription(TFMessage, _TF, self.take, TF)
+        endpoints.later(DISCOVERY_S, lambda: endpoints.close(outdated))
+
+    def forget(self, stamp: int) -> None:
+        """Remove the frames of all objects, except those of a stamp [ns]."""
         for name in self._objects:
-            self._frames.pop(name, None)
+            if self.stamp(name) != stamp:
+                self._frames.pop(name, None)
 
     def is_known(self, name: str) -> bool:
         """Return whether the pose of an object is known."""
-        return self._pose(name, 0.0) is not None
+        return self._pose(name, 0) is not None
 
-    def stamp(self, name: str) -> int:
-        """Return the stamp of an object's newest transform [ns]; 0 before the first."""
-        return self._frames[name].stamp if name in self._frames else 0
+    def stamp(self, name: str) -> int | None:
+        """Return the stamp of an object's newest transform [ns]; None before the first."""
+        return self._frames[name].stamp if name in self._frames else None
 
-    def poses(self, time: float) -> Mapping[str, Pose]:
-        """Return the known poses of objects in ``world`` at a time [s]."""
-        found = {name: self._pose(name, time) for name in self._objects}
+    def poses(self, stamp: int) -> Mapping[str, Pose]:
+        """Return the known poses of objects in ``world`` at a stamp [ns]."""
+        found = {name: self._pose(name, stamp) for name in self._objects}
         return {name: pose for name, pose in found.items() if pose is not None}
+
+    def times(self, time: float) -> Mapping[str, float]:
+        """Return the times to which the known poses of objects belong [s].
+
+        It is `time` while the pose is extrapolated, and for frames of ``/tf_static``.
+        """
+        return {
+            name: time if name in self._fixed else min(time, self._end(name))
+            for name in self._objects
+            if name in self._frames
+        }
+
+    def _end(self, name: str) -> float:
+        """Return the time until which the pose of a frame is extrapolated [s]."""
+        return self._frames[name].stamp / _NS + _MAX_EXTRAPOLATION_S
 
     def take(self, message: TFMessage) -> None:
         """Process one message."""
@@ -89,18 +122,26 @@ class ObjectFrames:
         if self._received is not None:
             self._received()
 
-    def _update(self, message: TFMessage) -> None:
+    def take_static(self, message: TFMessage) -> None:
+        """Process one message of ``/tf_static``."""
+        self._update(message, is_static=True)
+        if self._received is not None:
+            self._received()
+
+    def _update(self, message: TFMessage, *, is_static: bool = False) -> None:
         for transform in message.transforms:
             name = transform.child_frame_id
+            if is_static:
+                self._fixed.add(name)
             self._frames[name] = _frame(transform, self._frames.get(name))
 
-    def _pose(self, name: str, time: float) -> Pose | None:
+    def _pose(self, name: str, stamp: int) -> Pose | None:
         pose: Pose | None = None
         for _ in range(_MAX_DEPTH):
             if name not in self._frames:
                 return None
             frame = self._frames[name]
-            pose = frame.at(time) if pose is None else frame.at(time) @ pose
+            pose = frame.at(stamp) if pose is None else frame.at(stamp) @ pose
             name = frame.parent
             if name == WORLD:
                 return pose

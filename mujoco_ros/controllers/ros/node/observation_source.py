@@ -18,6 +18,7 @@ from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.ros.node.joint_state import JointReader
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
 from mujoco_ros.controllers.ros.node.readings import SensorReadings
+from mujoco_ros.controllers.runtime.tick_time import tick_time
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -25,7 +26,6 @@ from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_states import STATES
 
-_NS = 1_000_000_000
 JOINT_STATES = "joint_states"
 _ODOM = "odom"
 
@@ -42,6 +42,7 @@ class TopicObservationSource:
         layout: ModelLayout,
         index: int,
         *,
+        period: float,
         on_message: Callable[[], object],
         every: bool = False,
         wrench_sign: WrenchSign,
@@ -53,6 +54,7 @@ class TopicObservationSource:
             endpoints: Endpoints of the controller's node.
             layout: The sensors and objects of the scene.
             index: Index of the robot.
+            period: Time between two ticks [s].
             on_message: Called after each message of its joint states.
             every: Whether `on_message` is also called after each message of its sensors.
             wrench_sign: Sign of the robot's wrenches.
@@ -61,6 +63,7 @@ class TopicObservationSource:
         Raises:
             UserInputError: `without` names a topic that is not in the scene.
         """
+        self._period = period
         robot = layout.robots[index]
         rows = list(_rows(layout, index))
         on_sensor = on_message if every else None
@@ -90,6 +93,16 @@ class TopicObservationSource:
         return self._joint_states.stamp
 
     @property
+    def time(self) -> float:
+        """Time of a tick at the newest joint states [s]."""
+        return tick_time(self.stamp or 0, self._period)
+
+    @property
+    def count(self) -> int:
+        """Number of messages of joint states."""
+        return self._joint_states.count
+
+    @property
     def missing(self) -> tuple[str, ...]:
         """Topics without a message so far, and objects without a pose."""
         silent = (box.topic for box in self._boxes() if box.stamp is None)
@@ -98,11 +111,33 @@ class TopicObservationSource:
 
     @property
     def complete(self) -> bool:
-        """Whether all sensors have the stamp of the joint states, and no object pose is older."""
+        """Whether all sensors and objects have the stamp of the joint states."""
+        return self.stamp is not None and not self.incomplete
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        """Topics without a message of the stamp of the joint states, and such objects."""
         stamp = self.stamp
-        if stamp is None or any(box.stamp != stamp for box in self._boxes()):
-            return False
-        return all(self._frames.stamp(name) >= stamp for name in self._objects)
+        late = (box.topic for box in self._boxes() if box.stamp != stamp or stamp is None)
+        old = (_tf(name) for name in self._objects if self._frames.stamp(name) != stamp)
+        return (*late, *old)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """All topics and objects."""
+        return (*(box.topic for box in self._boxes()), *map(_tf, self._objects))
+
+    def renew(self, topics: Collection[str]) -> None:
+        """Open the subscriptions of some topics again.
+
+        A simulator whose clock waits sends the messages of the tick to new subscriptions. So a
+        message that was lost, or sent before the discovery of the old subscription, arrives.
+        """
+        for box in self._boxes():
+            if box.topic in topics:
+                box.renew()
+        if any(_tf(name) in topics for name in self._objects):
+            self._frames.renew()
 
     def _readings(self, key: str) -> SensorReadings[Any]:
         boxes = self._inboxes[key].items()
@@ -116,7 +151,7 @@ class TopicObservationSource:
 
     def forget(self) -> None:
         """Discard the poses of objects, after a reset or a jump of the state."""
-        self._frames.forget()
+        self._frames.forget(self.stamp or 0)
 
     def observe(self) -> Observation:
         """Return the observation at the stamp of the newest joint states.
@@ -124,20 +159,20 @@ class TopicObservationSource:
         Raises:
             UserInputError: The joint states are not those of the robot.
         """
-        time = (self.stamp or 0) / _NS
         joints = self._reader.read(self._joint_states.message)
         self._frames.drain()
         readings: dict[str, Any] = {
             kind.observation: self._readings(kind.key) for kind in SENSOR_KINDS
         }
         return Observation(
-            time=time,
+            time=self.time,
             q=joints.q,
             dq=joints.dq,
             effort=joints.effort,
             base=self._readings(_ODOM).get(""),
             sensor_states=self._readings(STATES).get("", {}),
-            objects=self._frames.poses(time),
+            objects=self._frames.poses(self.stamp or 0),
+            object_times=self._frames.times(self.time),
             **readings,
         )
 

@@ -4,12 +4,20 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Protocol
+from typing import NamedTuple
+
+import numpy as np
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.hosted_controller import tick_cost_metrics
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
+from mujoco_ros.controllers.ros.node.robot_inputs import (
+    FirstTick,
+    LostMessages,
+    RequestedChanges,
+    RobotObservations,
+)
 from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
@@ -20,28 +28,15 @@ WAITING = "waiting"
 """The state while there are no ticks."""
 _DISCOVERY_S = 3.0
 """Wall time after which missing topics are logged; discovery takes about as long."""
+_LOST_TIMEOUTS = 10.0
+"""Timeouts after which a tick of a stopped clock runs without the messages that are missing."""
 
 
-class RobotObservations(Protocol):
-    """Source of the observations of a robot."""
+class _Response(NamedTuple):
+    """Commands of a tick that are not published yet; None to hold, as the controller has failed."""
 
-    @property
-    def stamp(self) -> int | None:
-        """Stamp of the newest joint states [ns]; None before the first."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all sensors have the stamp of the joint states."""
-
-    def observe(self) -> Observation:
-        """Return the observation at the stamp of the newest joint states.
-
-        Raises:
-            UserInputError: The joint states are not those of the robot.
-        """
-
-    def forget(self) -> None:
-        """Discard data from before a jump of the robot's state."""
+    values: np.ndarray | None
+    time: float
 
 
 class ControllerPacing:
@@ -65,7 +60,7 @@ class ControllerPacing:
         timeout: float,
         missing: Callable[[], Sequence[str]],
         observed: Callable[[Observation], object],
-        began: Callable[[], object],
+        requests: RequestedChanges,
         stopped: Callable[[], object],
     ) -> None:
         """Pause the controller until the robot is complete.
@@ -73,27 +68,31 @@ class ControllerPacing:
         Args:
             supervised: The controller, already configured.
             lockstep: Whether the robot's clock waits for this controller. A tick then waits for all
-                sensors and for the controller's futures.
+                sensors and for the controller's futures, and its commands for what it requested.
             timeout: Wall time without joint states after which the controller pauses, and gap in
                 their stamps after which it restarts [s].
             missing: Returns the names of all inputs that are still missing before the start.
             observed: Called with the observation of each tick.
-            began: Called when the controller starts or restarts.
+            requests: What the controller requests beside commands.
             stopped: Called when the controller was stopped.
         """
         self.supervised, self.begun = supervised, False
         self._observations, self._output = observations, output
-        self._ticker = Ticker(supervised.controller.period, timeout, exact=lockstep)
+        period = supervised.controller.period
+        # In lockstep there are no messages between the ticks.
+        longest = max(timeout, 2.5 * period) if lockstep else timeout
+        self._ticker = Ticker(period, longest, exact=lockstep)
         self._lockstep, self._timeout = lockstep, timeout
         self._due = Due.NOTHING
-        self._observed, self._began, self._stopped = observed, began, stopped
+        self._observed, self._requests, self._stopped = observed, requests, stopped
+        self._response: _Response | None = None
         self._stamp: int | None = None
         self._received_at = math.inf
         self._missing = missing
         self._logged_missing: tuple[str, ...] = ()
         self._log_missing_at = math.inf
-        self._skipped_stamp: int | None = None
-        self._skip_at = math.inf
+        self._lost = LostMessages(observations)
+        self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = False
         self._tick_cost = Histogram()
         self._reported = (0, 0, 0.0)
@@ -109,13 +108,21 @@ class ControllerPacing:
         stamp = self._observations.stamp
         if stamp is None or self._ended or (not self.begun and self._missing()):
             return
+        if self._first_tick.is_void(stamp, self._observations.count):
+            return
         if stamp != self._stamp:
             self._stamp, self._received_at = stamp, now
+            self._response = None  # the tick is void
             due = self._ticker.take(stamp)
             if due is not Due.NOTHING:
                 self._due = due
-            if self.begun and due in (Due.BEGIN, Due.LEAP):
-                self._observations.forget()
+            if due in (Due.BEGIN, Due.LEAP):
+                if self.begun:
+                    self._observations.forget()
+                self._requests.restart()
+        if self._response is not None and self._requests.settled:
+            self._received_at = now  # the clock of the robot has waited
+            self._respond(self._response)
         if self._due is not Due.NOTHING and self._can_tick(now):
             due, self._due = self._due, Due.NOTHING
             self._received_at = now  # the robot may have waited for this tick
@@ -124,7 +131,9 @@ class ControllerPacing:
     def poll(self, now: float) -> None:
         """Check for missing inputs and timeouts at the wall time `now` [s]."""
         is_silent = now - self._received_at > self._timeout
-        if self._due is not Due.NOTHING:
+        if self._first_tick.is_expected:
+            self._lost.poll_all(now)
+        if self._due is not Due.NOTHING or self._response is not None:
             self.receive(now)
         elif self.begun and is_silent and self.supervised.state != WAITING:
             _LOG.warning("no joint_states for %g s: the controller pauses", self._timeout)
@@ -135,36 +144,42 @@ class ControllerPacing:
                     self.time,
                     1.0 / self.supervised.controller.period,
                 )
-            self._pause()
+            if self._lockstep:  # the clock has stopped as well
+                self.supervised.pause(WAITING)
+            else:
+                self._pause()
         if self.begun:
             return
         self._log_missing_at = min(self._log_missing_at, now + _DISCOVERY_S)
         self.receive(now)  # missing inputs may have been received since
         if self._lockstep and not self.begun:
-            self._skip_tick(now)
+            self._lost.poll(now)
         missing = tuple(self._missing())
         if missing != self._logged_missing and now > self._log_missing_at:
             self._logged_missing = missing
             if missing:
                 _LOG.info("waiting for %s", ", ".join(missing))
 
-    def _skip_tick(self, now: float) -> None:
-        """Acknowledge a tick without commands when sensors are missing and the clock is stopped.
-
-        Sensor messages published before the discovery of this node are lost, and a stopped
-        simulator publishes no more.
-        """
-        stamp = self._observations.stamp
-        if stamp is not None and stamp != self._skipped_stamp:
-            self._skipped_stamp, self._skip_at = stamp, now + self._timeout
-        elif now > self._skip_at:
-            self._skip_at = math.inf
-            self._output.acknowledge(self.time)
-
     def restart(self, reason: str) -> None:
         """Restart the controller at the next message, also after an error."""
         _LOG.info("%s: the controller restarts", reason)
         self._restart_requested = True
+        self._requests.restart()
+
+    def follow_reset(self, stamp: int, *, rewinds: bool) -> None:
+        """Restart after a reset of the simulation.
+
+        Args:
+            stamp: Time after the reset [ns].
+            rewinds: Whether it set the time. Without lockstep, the jump of the stamps restarts the
+                controller.
+        """
+        if self._lockstep:
+            self._first_tick.expect(stamp, self._observations.count)
+            self._ticker.restart()
+            self._stamp, self._due, self._response = None, Due.NOTHING, None
+        if self._lockstep or not rewinds:
+            self.restart("simulation reset")
 
     def end(self) -> None:
         """Stop permanently, with all joints holding."""
@@ -201,19 +216,29 @@ class ControllerPacing:
         """Return whether all inputs of a tick were received."""
         if not self._lockstep:
             return True
-        if any(not future.done() for future in self.supervised.controller.awaited):
+        incomplete, awaited = self._lost.poll(now), self.supervised.controller.awaited
+        if not self._requests.settled:
             return False
-        # A lost sensor message must not stop the clock permanently.
-        return self._observations.complete or now - self._received_at > self._timeout
+        self._requests.deliver(self._observations.time, awaited)
+        if any(not future.done() for future in awaited):
+            return False
+        # A sensor that is switched off must not stop the clock permanently.
+        is_lost = now - self._received_at > _LOST_TIMEOUTS * self._timeout
+        if incomplete and is_lost:
+            _LOG.warning(
+                "the tick of %g s runs without %s, which the robot does not send",
+                *(self.time, ", ".join(incomplete)),
+            )
+        return is_lost or not incomplete
 
     def _tick(self, due: Due) -> None:
-        supervised, output, begin = self.supervised, self._output, perf_counter()
+        supervised, begin = self.supervised, perf_counter()
         try:
             observation = self._observations.observe()
         except UserInputError as error:
             if not supervised.error:
                 supervised.stop(str(error))
-                output.hold(self.time)
+                self._output.hold(self.time)
                 self._stopped()
             return
         if due is not Due.TICK or not self.begun or self._restart_requested:
@@ -224,14 +249,22 @@ class ControllerPacing:
         if supervised.state == WAITING:
             supervised.resume()
         values = supervised.step(observation, time)
-        if values is not None:
-            output.command(values, time)
-        elif was_stopped:
-            output.acknowledge(time)
+        if values is None and was_stopped:
+            self._output.acknowledge(time)
         else:
-            output.hold(time)
-            self._stopped()
+            self._response = _Response(values, time)
+            if not self._lockstep or self._requests.settled:
+                self._respond(self._response)
         self._tick_cost.add(perf_counter() - begin)
+
+    def _respond(self, response: _Response) -> None:
+        """Publish the commands of a tick, unless a request of it has failed meanwhile."""
+        self._response = None
+        if response.values is not None and not self.supervised.error:
+            self._output.command(response.values, response.time)
+        else:
+            self._output.hold(response.time)
+            self._stopped()
 
     def _begin(self, due: Due) -> None:
         """Start or restart; a loss of messages does not restart a stopped controller."""
@@ -240,14 +273,14 @@ class ControllerPacing:
             return
         if self.begun:
             if not is_requested:
-                what = f"are {self._timeout:g} s apart" if due is Due.LEAP else "jumped back"
+                what = f"are {self._ticker.timeout:g} s apart" if due is Due.LEAP else "jumped back"
                 _LOG.warning("stamps of joint_states %s: the controller restarts", what)
             self.supervised.reset()
         else:
             rate = 1.0 / self.supervised.controller.period
             _LOG.info("all inputs received: control starts at %g s with %g Hz", self.time, rate)
         self.begun = True
-        self._began()
+        self._output.restart()
 
     def _pause(self) -> None:
         self._output.hold(self.time)

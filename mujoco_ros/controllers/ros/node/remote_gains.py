@@ -34,6 +34,7 @@ class RemoteGains:
         driven: Sequence[int],
         *,
         failed: Callable[[str], object],
+        changed: Callable[[], object] = lambda: None,
     ) -> None:
         """Request the gains.
 
@@ -41,8 +42,10 @@ class RemoteGains:
             node: Full name of the other node; empty for none.
             driven: Indices of the joints with gains.
             failed: Called with the reason after a failed change.
+            changed: Called when `busy` may have ended.
         """
         self._caller, self._node, self._failed = caller, node, failed
+        self._changed = changed
         self._setter = f"{node}/set_parameters_atomically"
         self._joints = robot.joints.names
         prefix = robot.namespace.replace("/", ".") + "." if robot.namespace else ""
@@ -58,6 +61,11 @@ class RemoteGains:
         if not self.settled:
             self._read()
             caller.is_served(SetParametersAtomically, self._setter)  # starts the discovery
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request has no response yet."""
+        return self._in_flight or self._target is not None
 
     def get(self) -> Gains:
         """Return the gains; LookupError if the other node has no gains of this robot."""
@@ -111,6 +119,7 @@ class RemoteGains:
             for cell, value in zip(self._cells.values(), values, strict=True):
                 self._remote[cell] = value
         self._advance()
+        self._changed()
 
     def _write(self, target: np.ndarray, remote: np.ndarray) -> None:
         changes = [
@@ -137,9 +146,11 @@ class RemoteGains:
             return
         self._remote, self._in_flight = sent, False
         self._advance()
+        self._changed()
 
     def _reject(self, reason: str) -> None:
         """Report a failed change, and read the gains, which are now unknown."""
         self._target = None
         self._read()
         self._failed(f"gains were not changed: {reason}")
+        self._changed()

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 from contexts import make_context
 from model_switch_node import adding, removing
@@ -19,10 +20,15 @@ from threads import RecordingResponder, Threads
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.entities import entities
 from mujoco_ros.model.scene.parts import part_from_file
 from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.set_state import StateRequest, set_state
 
 BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 
@@ -102,3 +108,37 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     dof = scene.simulation.model.body("two/box").dofadr[0]
     # At x = -1 of a body that rotates about z.
     assert scene.simulation.data.qvel[dof + 1] == pytest.approx(-spin, abs=1e-6)
+
+
+def test_a_robot_whose_base_is_set_continues_as_after_set_joints():
+    simulation, twin = (Simulation(load_scene("humanoid")) for _ in range(2))
+    pose = np.array([0.5, -0.3, 1.2, 0.0, 0.0, 0.0, 1.0])
+    for each in (simulation, twin):
+        (control,) = each.controls
+        names = control.joints.names
+        for _ in range(20):
+            values = (each.references.q + 0.01, np.full(len(names), 0.3), [])
+            command = joint_command(control.joints, "clamp", names, values)
+            control.command(CommandSource.JOINT_COMMANDS, command, float(each.data.time))
+            assert each.step()
+    name = simulation.layout.robots[0].name
+    threads = Threads(simulation.commands)
+    registry = EntityRegistry(make_context(threads.node, simulation))
+    state = EntityState()
+    for field, value in zip(("x", "y", "z"), pose[:3], strict=True):
+        setattr(state.pose.position, field, value)
+    state.pose.orientation.z, state.pose.orientation.w = 1.0, 0.0
+    responder = RecordingResponder(SetEntityState.Response())
+    request = SetEntityState.Request(entity=name, state=state, **flags("pose", "twist"))
+    EntityStateService(registry, simulation).set_entity_state(request, responder)
+    threads.physics()
+    entity = entities(twin.assembly, twin.layout)[name]
+    placement = Placement(pose=pose, twist=np.zeros(6))
+    set_state(twin, {}, StateRequest(placements=((entity, placement),)))
+    assert simulation.controls[0].owners().keys() == {CommandSource.UNCLAIMED}
+    assert not simulation.references.dq.any()
+    for _ in range(50):
+        assert simulation.step()
+        assert twin.step()
+    np.testing.assert_array_equal(simulation.data.qpos, twin.data.qpos)
+    np.testing.assert_array_equal(simulation.data.qvel, twin.data.qvel)

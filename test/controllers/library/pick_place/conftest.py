@@ -24,7 +24,7 @@ class Stage:
         self.simulation = Simulation(replace(assembly, model=copy(assembly.model)))
         self.model, self.data = self.simulation.model, self.simulation.data
         self.made: list[tuple[str, str]] = []
-        self.reason = ""
+        self.reason, self.changes = "", changes
         self.restart(changes)
 
     def restart(self, changes: Mapping[str, Mapping[str, Any]] | None = None) -> None:

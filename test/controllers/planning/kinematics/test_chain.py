@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
+from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.model.errors import UserInputError
 
 
@@ -16,13 +18,29 @@ def test_a_chain_has_the_limits_of_its_joints(arm):
     ("joints", "tool", "message"),
     [
         (["j1", "j8"], "tool", "joint 'j8' not found.*there are: j1, j2"),
-        (["j1"], "tol", "site 'tol' not found .did you mean 'tool'"),
+        (["j1"], "tol", "site or body 'tol' not found .did you mean 'tool'"),
         ([], "tool", "a chain needs at least one joint"),
     ],
 )
 def test_names_that_are_not_in_the_model_are_errors(seven, joints, tool, message):
     with pytest.raises(UserInputError, match=message):
         Chain.of(seven.model, joints=joints, tool=tool)
+
+
+def test_a_tool_can_be_a_body_as_in_a_urdf(arm, home):
+    flange = Chain.of(arm.model, joints=arm.names, tool="arm/gripper_base")
+    at_site, at_body = Kinematics(arm).pose(home), Kinematics(flange).pose(home)
+    offset = at_body.inverse() @ at_site
+    assert offset.position == pytest.approx([0.0, 0.0, 0.085])  # of the site in its body
+    assert arm.tool_distance == pytest.approx(0.085)
+    assert flange.tool_distance == 0.0
+    jacobian, step = Kinematics(flange).jacobian(home), 1e-6
+    for joint in range(6):
+        moved = Kinematics(flange).pose(home + step * np.eye(6)[joint])
+        velocity = (moved.position - at_body.position) / step
+        assert jacobian[:3, joint] == pytest.approx(velocity, abs=1e-5)
+    solved = InverseKinematics(flange).solve(at_body, home + 0.1)
+    assert Kinematics(flange).pose(solved).distance_to(at_body) < 1e-5
 
 
 def test_a_free_joint_cannot_be_part_of_a_chain(arm):

@@ -1,5 +1,7 @@
 """The next image of a camera, and the pose of the camera."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from rclpy.serialization import serialize_message
@@ -22,14 +24,22 @@ class Wires:
     def __init__(self) -> None:
         self.open: dict[str, object] = {}
         self.timers: list[object] = []
+        self.triggers = 0
+
+    def publisher(self, _kind, topic, _qos):
+        def publish(_message) -> None:
+            self.triggers += 1
+
+        self.open[topic] = None
+        return SimpleNamespace(publish=publish, topic=topic)
 
     def subscription(self, _kind, topic, callback, _qos, *, raw):
         assert raw
         self.open[topic] = callback
         return topic
 
-    def close(self, topic) -> None:
-        del self.open[topic]
+    def close(self, endpoint) -> None:
+        del self.open[getattr(endpoint, "topic", endpoint)]
 
     def later(self, _seconds, call) -> None:
         self.timers.append(call)
@@ -81,8 +91,7 @@ def test_an_image_is_the_first_after_its_request_with_the_pose_at_its_stamp(arm)
     assert image.colour.tolist() == [[[3, 2, 1], [6, 5, 4]]]
     assert image.matrix.tolist() == [[9, 0, 1], [0, 9, 0.5], [0, 0, 1]]
     turned = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0))
-    turned.observe(seen(arm, 1.2, -0.5))
-    again = turned._pose(images._cameras["wrist_camera"], 1.2)
+    again = turned._pose(images._cameras["wrist_camera"], seen(arm, 1.2, -0.5))
     np.testing.assert_allclose(image.pose.position, again.position)
     assert image.pose.matrix[2, 2] < -0.7, "it points downwards"
     wires.timers[0]()
@@ -106,3 +115,55 @@ def test_an_unknown_camera_and_a_wrong_encoding_are_reported(arm):
     wires.timers[-1]()
     with pytest.raises(TimeoutError, match="camera 'wrist_camera' published no image"):
         silent.result(timeout=0)
+
+
+def publish(wires: Wires, time: float) -> None:
+    """Publish an image with a depth of 2 m."""
+    wires.publish("camera_info", CameraInfo(), time)
+    wires.publish(
+        "image_raw", Image(encoding="rgb8", height=1, width=1, step=3, data=[1, 2, 3]), time
+    )
+    wires.publish("depth/image_rect_raw", depth_image("32FC1", np.array([[2.0]], np.float32)), time)
+
+
+def test_in_lockstep_an_image_shows_the_tick_of_its_request_and_arrives_at_a_fixed_tick(arm):
+    wires, changes = Wires(), []
+    images = ImageRequests(
+        *(wires, arm.layout, 0, robot_model(arm, 0)),
+        lockstep=True,
+        changed=lambda: changes.append(images.busy),
+    )
+    time = 35 * 0.01  # differs from its stamp in the last bit
+    images.observe(seen(arm, time, -1.0))
+    late, soon = images.request("wrist_camera"), images.request("wrist_camera")
+    assert wires.triggers == 2
+    publish(wires, 0.34)
+    publish(wires, 0.36)
+    assert images.busy, "these show other states"
+    for timer in wires.timers[1:4:2]:
+        timer()
+    assert wires.triggers == 4, "the images are requested again"
+    images.deliver(0.36, [])
+    publish(wires, 0.35)
+    assert changes[-1:] == [False]
+    assert not images.busy
+    images.deliver(0.36, [soon])
+    assert soon.result(timeout=0).time == time
+    images.deliver(0.44, [])
+    assert not late.done()
+    images.deliver(0.45, [])
+    assert late.result(timeout=0).depth.tolist() == [[2.0]]
+
+
+def test_in_lockstep_a_camera_without_images_ends_the_wait_with_an_error(arm):
+    wires = Wires()
+    images = ImageRequests(wires, arm.layout, 0, robot_model(arm, 0), lockstep=True)
+    images.observe(seen(arm, 1.0, -1.0))
+    image = images.request("wrist_camera")
+    wires.timers[0]()
+    assert not images.busy
+    images.deliver(1.1, [])
+    with pytest.raises(TimeoutError, match="camera 'wrist_camera' published no image"):
+        image.result(timeout=0)
+    wires.timers[-1]()
+    assert wires.open == {}

@@ -14,9 +14,20 @@ from mujoco_ros.controllers.ros.node.readings import SensorReadings
 class Wires:
     """A subscribed topic."""
 
+    def __init__(self) -> None:
+        self.opened, self.closed, self.timers = 0, [], []
+
     def subscription(self, _kind, _topic, callback, qos, *, raw):
         assert raw
         self.publish, self.qos = callback, qos
+        self.opened += 1
+        return self.opened
+
+    def close(self, subscription) -> None:
+        self.closed.append(subscription)
+
+    def later(self, _seconds, call) -> None:
+        self.timers.append(call)
 
     def weigh(self, force: float, time: float) -> None:
         message = WrenchStamped()
@@ -44,3 +55,18 @@ def test_the_inbox_keeps_the_newest_message_and_readings_stay_unchanged():
     assert decoded == [], "no message was read"
     assert [first["x"], *first.values(), len(first)] == [1.0, 1.0, 1]
     assert len(decoded) == 1
+
+
+def test_a_renewed_inbox_has_two_subscriptions_until_the_new_one_is_discovered():
+    wires = Wires()
+    inbox = Inbox(wires, WrenchStamped, "wrench/x", SENSOR)
+    inbox.renew()
+    wires.weigh(2.0, 0.5)
+    assert inbox.message.wrench.force.z == 2.0
+    assert inbox.count == 1
+    assert wires.closed == []
+    assert wires.opened == 2
+    wires.timers[0]()
+    assert wires.closed == [1]
+    inbox.close()
+    assert wires.closed == [1, 2]

@@ -1,6 +1,7 @@
 """Ticks of a controller at the stamps of a robot."""
 
 import logging
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 
 import numpy as np
@@ -36,7 +37,20 @@ class Robot:
         self.complete = True
         self.q = np.array([0.2, 0.3])
         self.wrong = ""
-        self.forgot = 0
+        self.forgot = self.renewed = self.count = 0
+        self.topics = ("joint_states", "imu/x")
+
+    @property
+    def time(self) -> float:
+        return self.stamp / NS
+
+    @property
+    def incomplete(self) -> tuple[str, ...]:
+        return () if self.complete else ("imu/x",)
+
+    def renew(self, topics: Collection[str]) -> None:
+        self.renewed += 1
+        assert "imu/x" in topics
 
     def observe(self) -> Observation:
         if self.wrong:
@@ -49,23 +63,41 @@ class Robot:
         self.forgot += 1
 
 
+class Requests:
+    """What the controller has requested beside commands."""
+
+    def __init__(self) -> None:
+        self.settled = True
+        self.restarts = 0
+        self.delivered: list[float] = []
+
+    def deliver(self, time: float, _awaited: Sequence[object]) -> None:
+        self.delivered.append(time)
+
+    def restart(self) -> None:
+        self.restarts += 1
+
+
 class Recorder(CommandOutput):
     """Records the commands."""
 
     def __init__(self) -> None:
         super().__init__(JOINTS)
         self.commands: list[np.ndarray] = []
+        self.frames: list[str] = []
 
     def _publish(self, values: np.ndarray, time: float) -> None:
         self.commands.append(values.copy())
+        self.frames.append(self._header(time).frame_id)
 
 
 class PacedController:
     """A controller of that robot."""
 
     def __init__(self, row: str = RAMP, *, lockstep: bool = False, **provided) -> None:
-        self.robot, self.output = Robot(), Recorder()
+        self.robot, self.output, self.requests = Robot(), Recorder(), Requests()
         self.missing: list[str] = []
+        self.observed: Callable[[], object] = lambda: None
         self.supervised = SupervisedController(controller(in_turn(row), **provided), lambda: 0.0)
         limits = np.full(2, np.inf)
         self.supervised.configure(
@@ -91,8 +123,8 @@ class PacedController:
             lockstep=lockstep,
             timeout=0.5,
             missing=lambda: self.missing,
-            observed=lambda _observation: None,
-            began=lambda: None,
+            observed=lambda _observation: self.observed(),
+            requests=self.requests,
             stopped=lambda: None,
         )
         self.now = 100.0
@@ -101,6 +133,7 @@ class PacedController:
         """Receive joint states with these stamps [s]."""
         for time in times:
             self.robot.stamp = round(time * NS)
+            self.robot.count += 1
             self.now += 0.005
             self.pacing.receive(self.now)
 
@@ -158,6 +191,15 @@ def test_missing_joint_states_pause_the_controller_and_a_gap_restarts_it():
     assert paced.robot.forgot == 1
 
 
+def test_the_first_command_after_each_start_is_marked():
+    paced = PacedController()
+    paced.receive(1.0, 1.005, 1.010, 0.0, 0.005)
+    assert paced.output.frames == ["restart", "", "", "restart", ""]
+    paced.pacing.restart("simulation reset")
+    paced.receive(0.010, 0.015)
+    assert paced.output.frames[5:] == ["restart", ""]
+
+
 def test_a_reset_restarts_after_an_error_and_lost_messages_do_not():
     paced = PacedController("{class: Break, how: raise}")
     paced.receive(5.0)
@@ -187,14 +229,14 @@ def test_joint_states_of_another_robot_stop_the_controller():
     assert paced.positions[-1] == pytest.approx(0.205)
 
 
-def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans():
+def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans(caplog):
     answer: Future[float] = Future()
     paced = PacedController("{class: Ask}", lockstep=True, answer=lambda: answer)
     paced.receive(*(1.0 + 0.005 * i for i in range(5)))
     assert len(paced.output.commands) == 5
     paced.receive(1.025)
     assert len(paced.output.commands) == 5, "the plan is not ready"
-    answer.set_result(0.1)
+    answer.set_result(0.1)  # as an image, which is delivered at its tick
     paced.robot.complete = False
     paced.now += 0.4
     paced.pacing.poll(paced.now)
@@ -207,7 +249,11 @@ def test_in_lockstep_a_tick_waits_for_all_sensors_and_for_plans():
     paced.robot.complete = False
     paced.receive(1.030)
     paced.pacing.poll(paced.now + 0.6)
+    assert paced.robot.renewed > 0
+    assert len(paced.output.commands) == 6, "a new subscription gets the message"
+    paced.pacing.poll(paced.now + 5.1)
     assert len(paced.output.commands) == 7, "a lost message does not stop the clock for ever"
+    assert "the tick of 1.03 s runs without imu/x, which the robot does not send" in caplog.text
 
 
 def test_a_clock_that_stops_between_two_ticks_is_logged(caplog):
@@ -217,15 +263,86 @@ def test_a_clock_that_stops_between_two_ticks_is_logged(caplog):
     assert "the clock is stopped at 1.008 s, which is not a tick at 200 Hz" in caplog.text
 
 
-def test_a_stopped_clock_without_all_inputs_is_acknowledged_once():
+def test_a_stopped_clock_waits_for_all_inputs_at_the_start():
     paced = PacedController(lockstep=True)
-    paced.missing = ["imu/x"]
-    paced.receive(1.0)
-    for later in (0.1, 0.2, 0.8, 0.9):
+    paced.missing, paced.robot.complete = ["imu/x"], False
+    paced.receive(0.0)
+    for later in (0.1, 0.5, 0.8, 0.9, 20.0):
         paced.pacing.poll(paced.now + later)
-    assert len(paced.output.commands) == 1, "once"
-    assert np.isnan(paced.output.commands[0]).all()
+    assert paced.output.commands == [], "the first tick is that of a hosted controller"
+    assert paced.robot.renewed == 2
     assert paced.supervised.state == WAITING
-    paced.missing = []
-    paced.receive(1.005)
+    paced.missing, paced.robot.complete = [], True
+    paced.pacing.receive(paced.now + 20.1)
     assert paced.supervised.state == "S0"
+    assert len(paced.output.commands) == 1
+
+
+def test_in_lockstep_commands_wait_until_gains_poses_and_images_are_settled():
+    paced = PacedController(lockstep=True)
+    paced.receive(1.0, 1.005)
+    assert paced.requests.restarts == 1
+    paced.requests.settled = False
+    paced.receive(1.010)
+    assert len(paced.output.commands) == 2, "gains of the last tick are not read yet"
+    paced.requests.settled = True
+    paced.pacing.receive(paced.now)
+    assert len(paced.output.commands) == 3
+    assert paced.requests.delivered[-1] == 1.010
+    # A state requests something in this tick.
+    paced.observed = lambda: setattr(paced.requests, "settled", False)
+    paced.receive(1.015)
+    assert len(paced.output.commands) == 3
+    paced.pacing.poll(paced.now + 1.0)
+    assert paced.supervised.state == "S0"
+    paced.requests.settled = True
+    paced.pacing.receive(paced.now)
+    assert paced.positions[-1] == pytest.approx(0.2 + 0.015)
+
+
+def test_a_stopped_clock_needs_no_standstill():
+    paced = PacedController(lockstep=True)
+    paced.receive(1.0, 1.005)
+    paced.pacing.poll(paced.now + 1.0)
+    assert paced.supervised.state == WAITING
+    assert len(paced.output.commands) == 2
+    paced.receive(1.010)
+    assert paced.positions[-1] == pytest.approx(0.21)
+
+
+@pytest.mark.parametrize(("first", "rewinds"), [(0.0, True), (1.0, False)])
+def test_in_lockstep_the_first_tick_after_a_reset_restarts_the_controller(first, rewinds):
+    paced = PacedController(lockstep=True)
+    paced.receive(0.990, 0.995)
+    paced.pacing.follow_reset(round(first * NS), rewinds=rewinds)
+    paced.pacing.receive(paced.now)
+    paced.receive(0.995)
+    assert len(paced.output.commands) == 2, "the tick is from before the reset"
+    paced.receive(first)
+    assert np.isnan(paced.output.commands[2]).all(), "the first tick"
+    paced.receive(first + 0.005)
+    assert paced.positions[-1] == pytest.approx(0.205)
+
+
+def test_a_reset_at_the_first_tick_starts_it_again():
+    paced = PacedController(lockstep=True)
+    paced.receive(0.0)
+    paced.pacing.follow_reset(0, rewinds=True)
+    paced.pacing.poll(paced.now)
+    paced.pacing.receive(paced.now)
+    assert len(paced.output.commands) == 1, "the message is from before the reset"
+    paced.pacing.poll(paced.now + 1.0)
+    assert paced.robot.renewed == 1, "or the middleware has delivered both in another order"
+    paced.receive(0.0)
+    assert len(paced.output.commands) == 2
+
+
+def test_without_lockstep_a_reset_that_rewinds_restarts_once():
+    paced = PacedController()
+    paced.receive(1.0, 1.005)
+    paced.pacing.follow_reset(0, rewinds=True)
+    paced.receive(1.010)
+    assert paced.positions[-1] == pytest.approx(0.21)
+    paced.pacing.follow_reset(NS, rewinds=False)
+    paced.receive(1.015)
+    assert np.isnan(paced.output.commands[-1]).all()

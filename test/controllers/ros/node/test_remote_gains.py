@@ -139,3 +139,32 @@ def test_poses_need_a_simulator():
     response.result.result, response.result.error_message = 104, "no entity 'box'"
     answered(response)
     assert failures == ["a pose was not set: no entity 'box'"]
+
+
+def test_it_is_busy_until_all_responses_are_there():
+    caller, changes = FakeCaller(), []
+    gains = RemoteGains(
+        caller, "/sim", ROBOT, [0, 2], failed=changes.append, changed=lambda: changes.append(1)
+    )
+    assert gains.busy
+    answer_get(caller, 1.0, 2.0, 3.0, 4.0)
+    assert not gains.busy
+    gains.set(soft(5.0))
+    gains.refresh()
+    assert gains.busy
+    accept_set(caller)
+    assert gains.busy, "they are read again"
+    answer_get(caller, 1.0, 2.0, 5.0, 4.0)
+    assert not gains.busy
+    assert changes == [1, 1, 1]
+    caller.served = True
+    placement = PlacementClient(
+        caller, "/sim/set", failed=changes.append, changed=lambda: changes.append(2)
+    )
+    placement.set_pose("box", Pose())
+    assert placement.busy
+    response = SetEntityState.Response()
+    response.result.result = 1
+    caller.asked.pop()[3](response)
+    assert not placement.busy
+    assert changes[-1] == 2

@@ -1,53 +1,27 @@
 """Detection of failures during a motion, from measurements that a real robot has."""
 
 from collections import deque
-from dataclasses import dataclass
 from math import ceil, isnan, sqrt
 
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, SENSOR, Arm
+from mujoco_ros.controllers.library.pick_place.arm import Arm
+from mujoco_ros.controllers.library.pick_place.grip_limit import GRAVITY
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import (
+    GripMonitor,
+    stale_pose,
+)
+from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.task import Task
-from mujoco_ros.model.pose import Pose
 
 _MIN_TICKS = 3
 """Minimum duration of a failure in ticks, because of noise."""
 _SATURATED = 0.995
 """Part of the effort limit that counts as saturated."""
-_WINDOW_S = 0.1
-_DRIFT_INTERVAL = 5
-"""Ticks between two checks of the object in the hand."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MonitoredMotion:
-    """Limits of a motion.
-
-    Attributes:
-        tracking: Largest tracking error of a joint [rad].
-        push: Largest part of a joint's effort limit that the commands do not explain.
-        force: Largest force at the wrist beyond hand and payload [N].
-        ringing: Largest RMS speed of a finger that holds an object [m/s].
-        drift: Largest displacement of the object, in the hand or before the grasp [m].
-        saturated: Longest time with saturated effort of a joint [s].
-        latency: Largest latency of commands and object poses [s]. With latency a robot lags behind
-            its references, and its efforts follow earlier commands.
-    """
-
-    tracking: float = 0.05
-    push: float = 0.3
-    force: float = 40.0
-    ringing: float = 0.01
-    drift: float = 0.01
-    saturated: float = 0.05
-    latency: float = 0.03
-
-    def __post_init__(self) -> None:
-        check_positive(self, "tracking", "push", "force", "ringing", "drift", "saturated")
-        check_not_negative(self, "latency")
+_OBJECT_TICKS = 5
+"""Ticks over which the distance of an object from its planned pose is averaged."""
 
 
 class MotionMonitor:
@@ -60,17 +34,15 @@ class MotionMonitor:
         self._joints = as_slice(arm.joints)
         self._robot = context.robot
         self._effort_limits = context.robot.effort[arm.joints]
-        self._durations = dict.fromkeys(("tracking", "collision", "saturated", "ringing"), 0)
+        self._durations = dict.fromkeys(("tracking", "collision", "saturated"), 0)
         self._saturated = max(_MIN_TICKS, round(limits.saturated / context.period))
-        self._squares: deque[float] = deque(maxlen=max(2, round(_WINDOW_S / context.period)))
         efforts = context.references.tau[arm.joints]
         history = 1 + ceil(limits.latency / context.period)
         self._commanded_efforts = np.tile(efforts, (history, 1))  # (ticks, k)
         self._tick = 0
         self._last_time = self._late_until = context.time
-        self._grip_checks = 0
-        self._position = arm.tool(context.observation.q).position
-        self._position_time = context.time
+        self._offsets: deque[np.ndarray] = deque(maxlen=_OBJECT_TICKS)
+        self.grip = GripMonitor(context, arm, task, limits)
 
     def check_motion(self, context: StateContext) -> str | None:
         """Return ``tracking``, ``collision`` or ``saturated``; None without a failure."""
@@ -109,44 +81,25 @@ class MotionMonitor:
         return None
 
     def check_grip(self, context: StateContext) -> str | None:
-        """Return ``slip`` or ``contact_oscillation``; None while the object is held."""
-        observation, arm, task = context.observation, self._arm, self._task
-        opening = float(observation.q[arm.gripper])
-        if opening < 0.5 * task.opening:
-            context.reason = f"the fingers closed to {opening * 1e3:.2f} mm"
-            return "slip"
-        self._grip_checks += 1
-        if self._grip_checks % _DRIFT_INTERVAL or not task.seen:
-            return self.check_fingers(context)
-        if task.held is not None and task.object in observation.objects:
-            tool = arm.tool(observation.q)
-            drift = observation.objects[task.object].distance_to(tool @ task.held)
-            if drift > self._limits.drift + self._limits.latency * self._speed(context, tool):
-                context.reason = f"'{task.object}' slid {drift * 1e3:.1f} mm in the hand"
-                return "slip"
-        return self.check_fingers(context)
-
-    def check_fingers(self, context: StateContext) -> str | None:
-        """Return ``contact_oscillation`` if the fingers oscillate."""
-        speed = self.finger_speed(context)
-        is_full = len(self._squares) == self._squares.maxlen
-        # The fingers also move fast for a moment when the object slips out.
-        if self._lasts("ringing", is_full and speed > self._limits.ringing):
-            context.reason = f"the fingers oscillate at {speed * 1e3:.0f} mm/s"
-            return "contact_oscillation"
-        return None
+        """Return ``slip``, ``pose_stale`` or ``contact_oscillation``; None while all is well."""
+        return self.grip.check(context)
 
     def finger_speed(self, context: StateContext) -> float:
-        """Return the RMS speed of a finger in the last 0.1 s [m/s]."""
-        self._squares.append(float(context.observation.dq[self._arm.gripper]) ** 2)
-        return sqrt(sum(self._squares) / len(self._squares))
+        """Return the RMS speed of a finger in the last 0.2 s [m/s]."""
+        return self.grip.finger_speed(context)
 
     def check_object(self, context: StateContext) -> str | None:
-        """Return ``object_moved`` if the object has moved since the plan."""
+        """Return ``object_moved`` if the object has moved since the plan, or ``pose_stale``."""
         task, objects = self._task, context.observation.objects
         if not task.seen or task.found is None or task.object not in objects:
             return None
-        distance = objects[task.object].distance_to(task.found)
+        if reason := stale_pose(context, task.object, self._limits.stale):
+            context.reason = reason
+            return "pose_stale"
+        self._offsets.append(objects[task.object].position - task.found.position)
+        if len(self._offsets) < _OBJECT_TICKS:
+            return None
+        distance = float(np.linalg.norm(np.mean(self._offsets, axis=0)))
         if distance > self._limits.drift:
             task.moves += 1
             context.reason = f"'{task.object}' was moved by {distance * 1e3:.0f} mm"
@@ -172,19 +125,12 @@ class MotionMonitor:
         unexplained: np.ndarray = np.abs(effort - explained) / self._effort_limits
         return unexplained
 
-    def _speed(self, context: StateContext, tool: Pose) -> float:
-        """Return the mean speed of the tool since the last call [m/s]."""
-        distance = float(np.linalg.norm(tool.position - self._position))
-        elapsed = max(context.time - self._position_time, context.period)
-        self._position, self._position_time = tool.position, context.time
-        return distance / elapsed
-
     def _excess_force(self, context: StateContext) -> float | None:
-        force = wrist_force(context)
+        force = wrist_force(context, self._arm.sensor)
         if force is None:
             return None
         payload = 0.0 if self._arm.payload is None else self._arm.payload.mass * GRAVITY
-        return abs(force - self._task.tare - payload)
+        return abs(force - self._task.empty_weight - payload)
 
     def _lasts(self, failure: str, is_present: bool, ticks: int = _MIN_TICKS) -> bool:
         self._durations[failure] = self._durations[failure] + 1 if is_present else 0
@@ -194,7 +140,7 @@ class MotionMonitor:
         return self._robot.joints[int(self._arm.joints[joint])]
 
 
-def wrist_force(context: StateContext) -> float | None:
+def wrist_force(context: StateContext, sensor: str) -> float | None:
     """Return the norm of the force at the wrist [N]; at rest and without contact, a weight."""
-    wrench = context.observation.wrenches.get(SENSOR)
+    wrench = context.observation.wrenches.get(sensor)
     return None if wrench is None else sqrt(wrench.force.dot(wrench.force))

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from mujoco_ros.control.references import References
-from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.model.pose import Pose
 
 PERIOD, MOST, SPEED, REACH = 0.01, 100.0, 2.5, 0.2
@@ -18,7 +20,11 @@ def place(x: float) -> Pose:
 
 
 ARM = SimpleNamespace(
-    joints=np.array([0]), gripper=1, payload=None, tool=lambda q: place(REACH * float(q[0]))
+    joints=np.array([0]),
+    gripper=1,
+    payload=None,
+    sensor="wrist_ft",
+    tool=lambda q: place(REACH * float(q[0])),
 )
 
 
@@ -58,16 +64,16 @@ def monitored(
         pushing = push if 60 < tick <= 60 + pushed else 0.0
         context.time = tick * PERIOD
         context.references.values[:, 0] = reference(tick)
-        context.observation = SimpleNamespace(
+        context.observation = Observation(
+            time=context.time,
             q=np.array([q, 0.02]),
             dq=np.array([dq, 0.0]),
             effort=np.array([tau + pushing, -5.0]),
-            wrenches={},
             objects={"box": place(REACH * reference(max(tick - 2 * late, 0))[0])},
         )
 
     sense(0)
-    task = SimpleNamespace(object="box", seen=True, held=place(0.0), opening=0.02, tare=0.0)
+    task = SimpleNamespace(object="box", follows_pose=True, held=place(0.0), opening=0.02)
     monitor = MotionMonitor(context, ARM, task, MonitoredMotion(**limits))
     for tick in (*range(1, 61 - gap), *range(61, ticks)):
         sense(tick)
@@ -82,16 +88,16 @@ def test_a_delay_within_the_latency_is_not_a_failure():
 
 
 @pytest.mark.parametrize(
-    ("without", "noticed"),
+    ("without", "noticed", "very_late"),
     [
-        ({"drift": 1.0, "push": 9.0}, "tracking"),
-        ({"drift": 1.0, "tracking": 9.0}, "collision"),
-        ({"tracking": 9.0, "push": 9.0}, "slip"),
+        ({"drift": 1.0, "push": 9.0}, "tracking", "tracking"),
+        ({"drift": 1.0, "tracking": 9.0}, "collision", "collision"),
+        ({"tracking": 9.0, "push": 9.0}, "slip", "pose_stale"),
     ],
 )
-def test_a_delay_beyond_the_latency_is_a_failure(without, noticed):
-    assert monitored(LATENCY_TICKS, latency=0.0, **without)[0] == noticed
-    assert monitored(3 * LATENCY_TICKS, **without)[0] == noticed
+def test_a_delay_beyond_the_latency_is_a_failure(without, noticed, very_late):
+    assert monitored(LATENCY_TICKS, latency=0.0, pose_latency=0.0, **without)[0] == noticed
+    assert monitored(5 * LATENCY_TICKS, **without)[0] == very_late
 
 
 def test_a_push_is_detected_within_the_latency_and_three_ticks_for_any_delay():

@@ -1,0 +1,129 @@
+"""Services that list and switch the controllers of a robot, as controller_manager's do."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers, SwitchController
+from rclpy.parameter import Parameter
+
+from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
+from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.modes import EFFORT, POSITION
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.naming import within
+from mujoco_ros.sim.cartesian.controller import CartesianController
+
+BROADCASTER = "joint_state_broadcaster"
+IMPEDANCE = "cartesian_impedance_controller"
+_TYPES = {
+    BROADCASTER: "joint_state_broadcaster/JointStateBroadcaster",
+    CommandSource.TRAJECTORY: "joint_trajectory_controller/JointTrajectoryController",
+    CommandSource.CARTESIAN: "mujoco_ros/CartesianController",
+    IMPEDANCE: "mujoco_ros/CartesianController",
+}
+_MODES = {CommandSource.CARTESIAN.value: "pose", IMPEDANCE: "impedance"}
+_STRICT = SwitchController.Request.STRICT
+
+
+class ControllerSwitch(CommandServer):
+    """Serves ``controller_manager/list_controllers`` and ``…/switch_controller`` of a robot.
+
+    Clients of ros2_control switch between joint trajectories and Cartesian targets by them. They
+    set the parameters ``cartesian_controller.enabled`` and ``.mode``; while it is enabled, the
+    Cartesian controller counts as active, in its mode.
+    """
+
+    def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
+        """Open the services; see `CommandServer`."""
+        super().__init__(context, namespace, control)
+        assert isinstance(control.cartesian, CartesianController)
+        self._node, self._values = context.node, context.values
+        self._prefix = f"{parameter_prefix(namespace)}{CommandSource.CARTESIAN}."
+        self._cartesian: CartesianController = control.cartesian
+        manager = within(namespace, "controller_manager")
+        self._services = [
+            Service(context.node, ListControllers, f"{manager}/list_controllers", self._list),
+            Service(context.node, SwitchController, f"{manager}/switch_controller", self._switch),
+        ]
+
+    def destroy(self) -> None:
+        """Close the services."""
+        super().destroy()
+        while self._services:
+            self._services.pop().destroy()
+
+    def _states(self) -> Mapping[str, bool]:
+        """Return whether each controller is active."""
+        cartesian, control = self._cartesian, self._control
+        states, mode = {BROADCASTER: True}, self._values[f"{self._prefix}mode"]
+        moves = self._values[f"{self._prefix}enabled"] and cartesian.chain is not None
+        if control.joints.with_interface(POSITION):
+            states[CommandSource.TRAJECTORY.value] = not moves
+        if cartesian.chain is not None:
+            takes = cartesian.chain.joints
+            for name, able in (
+                (CommandSource.CARTESIAN.value, takes.takes_position),
+                (IMPEDANCE, takes.takes_effort),
+            ):
+                if able.all():
+                    states[name] = moves and mode == _MODES[name]
+        return states
+
+    def _list(self, _request: ListControllers.Request, answer: Responder) -> None:
+        states = self._states()
+        answer.response.controller = [self._state(name, states[name]) for name in states]
+        answer()
+
+    def _state(self, name: str, active: bool) -> ControllerState:
+        joints: tuple[str, ...] = ()
+        kind = EFFORT if name == IMPEDANCE else POSITION
+        if name == CommandSource.TRAJECTORY:
+            every = self._control.joints
+            joints = tuple(every.names[i] for i in every.with_interface(POSITION))
+        elif name != BROADCASTER and self._cartesian.chain is not None:
+            joints = self._cartesian.chain.joints.names
+        commands = [f"{joint}/{kind}" for joint in joints]
+        return ControllerState(
+            name=name,
+            state="active" if active else "inactive",
+            type=_TYPES[name],
+            claimed_interfaces=commands if active else [],
+            required_command_interfaces=commands,
+        )
+
+    def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
+        problem = self._problem(request)
+        if not problem:
+            problem = self._apply(set(request.activate_controllers))
+        answer.response.ok, answer.response.message = not problem, problem
+        answer()
+
+    def _problem(self, request: SwitchController.Request) -> str:
+        """Return why a request is refused; empty if it is not."""
+        states = self._states()
+        start, stop = set(request.activate_controllers), set(request.deactivate_controllers)
+        unknown = sorted((start | stop) - states.keys())
+        if unknown and (request.strictness == _STRICT or start <= set(unknown)):
+            return f"no controller '{unknown[0]}'; there are: {', '.join(states)}"
+        moving = [name for name in states if name != BROADCASTER]
+        after = [n for n in moving if (states[n] and n not in stop) or n in start]
+        if len(after) > 1 and request.strictness != SwitchController.Request.FORCE_AUTO:
+            return f"{' and '.join(after)} command the same joints; deactivate one of them"
+        if BROADCASTER in stop and request.strictness == _STRICT:
+            return f"{BROADCASTER} cannot be deactivated"
+        return ""
+
+    def _apply(self, start: set[str]) -> str:
+        """Set the parameters; return why they were refused, or nothing."""
+        mode = next((mode for name, mode in _MODES.items() if name in start), None)
+        values: dict[str, Any] = {"enabled": mode is not None}
+        if mode is not None:
+            values["mode"] = mode
+        parameters = [
+            Parameter(f"{self._prefix}{name}", value=value) for name, value in values.items()
+        ]
+        return str(self._node.set_parameters_atomically(parameters).reason)

@@ -1,0 +1,74 @@
+"""A round trip to other nodes, after which they have handled what was published before."""
+
+import time
+from collections.abc import Iterable
+from typing import Any
+
+from rcl_interfaces.srv import GetParameters
+from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
+from rclpy.node import Node
+from rclpy.qos import qos_profile_services_default
+
+_REQUEST = GetParameters.Request()
+"""Asks for no parameter, which every node answers."""
+_CHECK_NS = 100_000_000
+"""Wall time between two checks whether the nodes still exist."""
+
+
+class RoundTrip:
+    """Requests to the parameter services of nodes, answered behind the messages sent before.
+
+    A participant receives what another one sent in the order of sending. The executors of rclpy and
+    rclcpp handle the messages that are there before the requests, and the callbacks of a node one
+    after the other unless it groups them otherwise. So when a node has answered, its callbacks for
+    earlier messages have run.
+
+    The clients belong to the thread that calls `wait`; with an executor it would take far longer.
+
+    Attributes:
+        services: Names of the services.
+    """
+
+    def __init__(self, node: Node, services: Iterable[str]) -> None:
+        """Create clients of the services of some nodes, ``<name>/get_parameters``."""
+        self.services = frozenset(services)
+        self._clients: list[Any] = []
+        for service in self.services:
+            with node.handle:
+                qos = qos_profile_services_default.get_c_qos_profile()
+                self._clients.append(_rclpy.Client(node.handle, GetParameters, service, qos))
+        size = len(self._clients)
+        self._wait_set = _rclpy.WaitSet(0, 0, 0, size, 0, 0, node.context.handle)
+        self._matched: list[Any] = []
+        self._checked = 0.0  # wall time at which `_matched` was determined [s]
+
+    def wait(self, timeout_s: float) -> bool:
+        """Return whether all nodes that exist have answered within a wall time [s]."""
+        pending = {client: client.send_request(_REQUEST) for client in self._connected()}
+        deadline = time.monotonic() + timeout_s
+        wait_set = self._wait_set
+        while pending:
+            wait_set.clear_entities()
+            for client in pending:
+                wait_set.add_client(client)
+            wait_set.wait(_CHECK_NS)
+            for client in list(pending):
+                header, _ = client.take_response(GetParameters.Response)
+                if header is not None and header.request_id.sequence_number == pending[client]:
+                    del pending[client]
+            if pending and time.monotonic() > self._checked + _CHECK_NS * 1e-9:
+                self._check()
+                pending = {it: number for it, number in pending.items() if it in self._matched}
+                if pending and time.monotonic() > deadline:
+                    return False
+        return True
+
+    def _connected(self) -> list[Any]:
+        """Return the clients whose service is there."""
+        if len(self._matched) < len(self._clients):
+            self._check()
+        return self._matched
+
+    def _check(self) -> None:
+        self._checked = time.monotonic()
+        self._matched = [it for it in self._clients if it.service_server_is_available()]

@@ -1,0 +1,1 @@
+"""Commands and settings of the Cartesian controller."""

@@ -1,0 +1,1 @@
+"""Measurements of pick_place, and the failures that follow from them."""

@@ -1,0 +1,165 @@
+"""Detection of a lost grip, and of poses that cannot show one."""
+
+from collections import deque
+from math import ceil, sqrt
+
+import numpy as np
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.library.pick_place.arm import Arm
+from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.task import Task
+
+_INTERVAL = 2
+"""Ticks between two checks of the object's pose."""
+_SAMPLES = 8
+"""Checks over which the drift of the object is averaged."""
+_OPENING_TICKS = 5
+"""Ticks over which the opening of the fingers is averaged."""
+_WINDOW_S = 0.2
+"""Duration over which the speed of the fingers is averaged [s]."""
+_TRAVEL = 0.06
+"""Travel of the hand after which an object that does not follow would be out of the fingers [m]."""
+_FOLLOWS = 0.25
+"""Smallest part of the hand's travel by which an object in the hand moves, too."""
+_SAME_TRAVEL = 0.004
+"""Travel of the hand in which the pose of an object in it must change [m]."""
+
+
+class GripMonitor:
+    """Checks the grip at every tick.
+
+    The object must follow the hand. Its pose is compared with the path of the tool during the
+    largest latency, so that a late pose is not taken for a slip.
+    """
+
+    def __init__(
+        self, context: StateContext, arm: Arm, task: Task, limits: MonitoredMotion
+    ) -> None:
+        self._arm, self._task, self._limits = arm, task, limits
+        period = context.period
+        self._openings: deque[float] = deque(maxlen=_OPENING_TICKS)
+        self._squares: deque[float] = deque(maxlen=max(2, round(_WINDOW_S / period)))
+        self._oscillating = 0
+        self._oscillation_ticks = round(limits.oscillation / period)
+        window = limits.latency + limits.pose_latency
+        self._path: deque[np.ndarray] = deque(maxlen=1 + ceil(window / (_INTERVAL * period)))
+        self._offsets: deque[np.ndarray] = deque(maxlen=_SAMPLES)
+        self._positions: deque[np.ndarray] = deque(maxlen=_SAMPLES)
+        self._first_position: np.ndarray | None = None
+        self._first_expected: np.ndarray | None = None
+        self._same: tuple[np.ndarray, np.ndarray, float] | None = None
+        self._tick = 0
+
+    def check(self, context: StateContext) -> str | None:
+        """Return ``slip``, ``pose_stale`` or ``contact_oscillation``; None while all is well."""
+        observation, task = context.observation, self._task
+        self._openings.append(float(observation.q[self._arm.gripper]))
+        opening = sum(self._openings) / len(self._openings)
+        is_closing = opening < 0.5 * task.opening
+        if is_closing and len(self._openings) == _OPENING_TICKS:
+            context.reason = f"the fingers closed to {opening * 1e3:.2f} mm"
+            return "slip"
+        self._tick += 1
+        if self._tick % _INTERVAL == 0 and task.follows_pose and task.held is not None:
+            failure = self._check_pose(context)
+            if failure is not None:
+                return failure
+        return self.check_fingers(context)
+
+    def check_fingers(self, context: StateContext) -> str | None:
+        """Return ``contact_oscillation`` if the fingers oscillate."""
+        speed = self.finger_speed(context)
+        is_full = len(self._squares) == self._squares.maxlen
+        # The fingers also move fast for a moment when the object slips out.
+        is_fast = is_full and speed > self._limits.ringing
+        self._oscillating = self._oscillating + 1 if is_fast else 0
+        if is_fast and self._oscillating > self._oscillation_ticks:
+            context.reason = f"the fingers oscillate at {speed * 1e3:.0f} mm/s"
+            return "contact_oscillation"
+        return None
+
+    def finger_speed(self, context: StateContext) -> float:
+        """Return the RMS speed of a finger in the last 0.2 s [m/s]."""
+        self._squares.append(float(context.observation.dq[self._arm.gripper]) ** 2)
+        return sqrt(sum(self._squares) / len(self._squares))
+
+    def follows(self) -> bool | None:
+        """Return whether the object has moved with the hand since the start; None if unknown."""
+        if self._first_expected is None or len(self._positions) < _SAMPLES:
+            return None
+        travel, moved = self._travels()
+        return moved > 0.5 * travel
+
+    def _check_pose(self, context: StateContext) -> str | None:
+        task, limits, observation = self._task, self._limits, context.observation
+        assert task.held is not None, "checked by the caller"
+        if reason := stale_pose(context, task.object, limits.stale):
+            context.reason = reason
+            return "pose_stale"
+        pose = observation.objects.get(task.object)
+        if pose is None:
+            return None
+        expected = (self._arm.tool(context.references.q) @ task.held).position
+        self._path.append(expected)
+        self._offsets.append(_offset(np.array(self._path), pose.position))
+        self._positions.append(pose.position)
+        if self._first_expected is None:
+            self._first_expected, self._first_position = expected, pose.position
+        if self._is_same(context, expected, pose.position):
+            context.reason = f"the pose of '{task.object}' does not change while the hand moves"
+            return "pose_stale"
+        if len(self._offsets) < _SAMPLES:
+            return None
+        drift = float(np.linalg.norm(np.mean(self._offsets, axis=0)))
+        if drift < limits.drift:
+            return None
+        travel, moved = self._travels()
+        if moved > _FOLLOWS * travel:
+            context.reason = f"'{task.object}' slid {drift * 1e3:.1f} mm in the hand"
+            return "slip"
+        if travel > _TRAVEL:  # without the object, the fingers would have closed by now
+            context.reason = (
+                f"the pose of '{task.object}' stays where the hand was {travel * 1e3:.0f} mm ago, "
+                "but the fingers still hold it"
+            )
+            return "pose_stale"
+        return None  # until the fingers show whether they still hold the object
+
+    def _travels(self) -> tuple[float, float]:
+        """Return the distances of hand and object from their first positions [m]."""
+        assert self._first_expected is not None
+        assert self._first_position is not None
+        travel = np.linalg.norm(self._path[-1] - self._first_expected)
+        moved = np.linalg.norm(np.mean(self._positions, axis=0) - self._first_position)
+        return float(travel), float(moved)
+
+    def _is_same(self, context: StateContext, expected: np.ndarray, position: np.ndarray) -> bool:
+        """Return whether the pose has been exactly the same for too long in a moving hand."""
+        if self._same is None or not np.array_equal(position, self._same[0]):
+            self._same = position, expected, context.time
+            return False
+        travel = float(np.linalg.norm(expected - self._same[1]))
+        since = context.time - self._same[2]
+        return travel > _SAME_TRAVEL and since > max(self._limits.stale, self._limits.pose_latency)
+
+
+def stale_pose(context: StateContext, name: str, limit: float) -> str:
+    """Return why the pose of an object is too old; "" if it is not."""
+    age = context.observation.object_age(name)
+    if age <= limit:
+        return ""
+    return f"the pose of '{name}' is {age:.2f} s old; limit: {limit:g} s"
+
+
+def _offset(path: np.ndarray, position: np.ndarray) -> np.ndarray:
+    """Return the shortest vector from a path of points to a position [m].  # (n, 3), (3,)"""
+    if len(path) == 1:
+        only: np.ndarray = position - path[0]
+        return only
+    starts, edges = path[:-1], np.diff(path, axis=0)
+    squares = np.einsum("ij,ij->i", edges, edges)
+    parts = np.einsum("ij,ij->i", position - starts, edges) / np.maximum(squares, 1e-18)
+    offsets = position - starts - np.clip(parts, 0.0, 1.0)[:, None] * edges
+    nearest: np.ndarray = offsets[np.argmin(np.einsum("ij,ij->i", offsets, offsets))]
+    return nearest

@@ -1,0 +1,1 @@
+"""The Cartesian controller: motion of a frame by the joints above it."""

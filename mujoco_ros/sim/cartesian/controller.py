@@ -1,0 +1,291 @@
+"""The Cartesian controller of a robot: a frame follows poses, velocities and wrenches."""
+
+from collections.abc import Callable
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from mujoco_ros.control.cartesian.commands import (
+    CartesianCommand,
+    FixedFrame,
+    PoseTarget,
+    TwistTarget,
+    WrenchTarget,
+)
+from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.references import References
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.cartesian.chain import FrameChain
+from mujoco_ros.sim.cartesian.frame_chains import FrameChains
+from mujoco_ros.sim.cartesian.impedance import Impedance
+from mujoco_ros.sim.cartesian.joint_motion import JointMotion
+from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
+
+_NO_JOINTS = np.empty(0, dtype=np.intp)
+_IDLE_S = 0.5
+"""Without a command for this long it counts as completed when it is preempted."""
+
+
+class CartesianController:
+    """Moves a frame of a robot by the joints above it.
+
+    It begins where the frame is when the first command arrives, and continues until another source
+    takes one of its joints.
+
+    Attributes:
+        settings: Its settings.
+        chains: The frames of the robot.
+        chain: The frame that it moves, with its joints; None without a frame.
+        reference: The reference of the frame.
+        busy: Whether `update` is needed.
+    """
+
+    def __init__(
+        self, references: References, timestep: Callable[[], float], chains: FrameChains
+    ) -> None:
+        """Start without a command.
+
+        Args:
+            references: References of the joints of the robot.
+            timestep: Returns the simulated time between steps [s].
+            chains: The frames of the robot.
+        """
+        self.settings = CartesianSettings()
+        self.reference = PoseReference()
+        self.busy = False
+        self._references, self._timestep = references, timestep
+        self._target: PoseTarget | None = None  # in the world, if the base moves
+        self._turning: TwistTarget | None = None
+        self._wrench: WrenchTarget | None = None
+        self._last = self._twist_until = self._wrench_until = -np.inf
+        self._axes, self._twist = np.zeros(4), np.zeros(6)
+        self._take(chains, chains.find(""))
+
+    def _take(self, chains: FrameChains, chain: FrameChain | None) -> None:
+        """Move another frame, from standstill."""
+        self.chains, self.chain = chains, chain
+        self._clear()
+        if chain is not None:
+            self._motion, self._impedance = JointMotion(chain), Impedance(chain)
+
+    def bind(self, chains: FrameChains) -> None:
+        """Use the frames of another model; the motion continues."""
+        before = self.chain
+        saved = self.save_state()
+        chain = chains.find(self.settings.frame, self.settings.joints)
+        self._take(chains, chain)
+        if chain is not None and before is not None and chain.joints.names == before.joints.names:
+            self.restore_state(saved)
+
+    @property
+    def joints(self) -> np.ndarray:
+        """Indices of the joints that it commands; none without a frame.  # (k,)"""
+        return _NO_JOINTS if self.chain is None else self.chain.joints.indices
+
+    def check(self, settings: CartesianSettings) -> FrameChain | None:
+        """Return the chain of settings.
+
+        Raises:
+            UserInputError: The frame or a joint does not exist, or takes no commands of the mode.
+        """
+        chain = self.chains.find(settings.frame, settings.joints)
+        if chain is not None:
+            impedance = settings.mode == "impedance"
+            takes = chain.joints.takes_effort if impedance else chain.joints.takes_position
+            if not takes.all() and (settings.frame or impedance):
+                name = chain.joints.names[int(np.argmin(takes))]
+                kind = "efforts" if impedance else "positions"
+                raise UserInputError(f"mode '{settings.mode}': joint '{name}' takes no {kind}")
+        elif settings.mode == "impedance":
+            raise UserInputError("mode 'impedance': there is no frame; set one")
+        return chain
+
+    def configure(self, settings: CartesianSettings) -> None:
+        """Replace checked settings."""
+        before, self.settings = self.settings, settings
+        if (before.frame, before.joints) != (settings.frame, settings.joints):
+            self.settle()
+            self._take(self.chains, self.chains.find(settings.frame, settings.joints))
+        elif self.busy and before.mode != settings.mode:
+            self._start_part()
+        if not settings.enabled:
+            self.settle()
+
+    def refusal(self, command: CartesianCommand) -> str:
+        """Return why a command is refused; empty if it is not."""
+        if self.chain is None:
+            return self.no_frame()
+        if not self.settings.enabled:
+            return "cartesian_controller.enabled is false"
+        if isinstance(command, WrenchTarget) and self.settings.mode != "impedance":
+            return "a wrench needs cartesian_controller.mode impedance"
+        if self.settings.mode == "pose" and not self.chain.joints.takes_position.all():
+            return "the joints take no positions"
+        return ""
+
+    def no_frame(self) -> str:
+        """Return why commands are refused without a frame."""
+        return (
+            "the robot is no single arm; set cartesian_controller.frame to one of: "
+            f"{', '.join(self.chains.names) or 'none'}"
+        )
+
+    def accept(self, command: CartesianCommand, time: float) -> None:
+        """Follow a command from the step at `time` on [s].
+
+        Raises:
+            CommandError: It is refused.
+        """
+        if problem := self.refusal(command):
+            raise CommandError(problem)
+        chain, timestep = self.chain, self._timestep()
+        assert chain is not None
+        if not self.busy:
+            self._start()
+        self._last = time
+        lasting = self.settings.twist_timeout or np.inf
+        match command:
+            case PoseTarget():
+                chain.locate_all()
+                position, quat = chain.to_world(command.frame, command.position, command.quat_wxyz)
+                own = command.frame.body in chain.carried
+                self._target = None
+                if chain.base_moves and not own:
+                    self._target = PoseTarget(
+                        frame=command.frame, position=position, quat_wxyz=quat
+                    )
+                self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
+                self._turning = None
+            case TwistTarget():
+                self._turning, self._twist_until = command, time + lasting
+            case WrenchTarget():
+                self._wrench, self._wrench_until = command, time + lasting
+
+    def _start(self) -> None:
+        """Begin where the frame and the joints are."""
+        self.busy = True
+        motion, chain = self._motion, self.chain
+        assert chain is not None
+        chain.read()
+        chain.measure(self._impedance.q, self._impedance.dq)
+        self._start_part()
+        chain.locate(motion.q)
+        np.matmul(chain.jacobian, motion.dq, out=self._twist)
+        self.reference.start(chain.position, chain.quat, self._twist)
+        self._target = self._turning = self._wrench = None
+
+    def _start_part(self) -> None:
+        """Begin a mode in the measured state."""
+        measured = self._impedance
+        assert self.chain is not None
+        self.chain.measure(measured.q, measured.dq)
+        self._motion.start(measured.q, measured.dq)
+        measured.start(measured.q, measured.dq)
+
+    def update(self, time: float) -> None:
+        """Write the references of the step that begins at `time` [s]."""
+        chain, settings, timestep = self.chain, self.settings, self._timestep()
+        assert chain is not None
+        chain.read()
+        if settings.mode == "pose":
+            chain.locate(self._motion.q)
+        else:
+            impedance = self._impedance
+            chain.measure(impedance.q, impedance.dq)
+            chain.locate(impedance.q)
+        self._guide(time)
+        reference = self.reference
+        reference.advance(
+            time,
+            timestep,
+            Limits(settings.max_linear_velocity, settings.max_linear_acceleration),
+            Limits(settings.max_angular_velocity, settings.max_angular_acceleration),
+        )
+        if settings.mode == "pose":
+            self._motion.update(reference, settings, timestep)
+            self._motion.write(self._references, settings)
+        else:
+            impedance.update(reference, settings)
+            impedance.write(self._references)
+
+    def _guide(self, time: float) -> None:
+        """Turn the targets into the base as it is now, and end those that timed out."""
+        chain, reference = self.chain, self.reference
+        assert chain is not None
+        if self._target is not None:
+            reference.put_goal(*chain.from_world(self._target.position, self._target.quat_wxyz))
+        turning = self._turning
+        if turning is not None:
+            if time >= self._twist_until:
+                self._turning = None
+                reference.hold()
+            else:
+                self._rotate(turning.frame, turning.linear, turning.angular, self._twist)
+                reference.follow_twist(self._twist)
+        if self._wrench is not None:
+            wrench = self._wrench
+            if time >= self._wrench_until:
+                self._wrench = None
+                self._impedance.wrench[:] = 0.0
+            else:
+                self._rotate(wrench.frame, wrench.force, wrench.torque, self._impedance.wrench)
+
+    def _rotate(
+        self, frame: FixedFrame, first: np.ndarray, second: np.ndarray, out: np.ndarray
+    ) -> None:
+        """Turn two vectors from the axes of a frame into those of the base, into `out` (6,)."""
+        assert self.chain is not None
+        self.chain.turn_to_base(frame, first, out[:3])
+        self.chain.turn_to_base(frame, second, out[3:])
+
+    def is_idle(self, _joints: np.ndarray, time: float) -> bool:
+        """Return whether no command arrived lately."""
+        return not self.busy or time - self._last > _IDLE_S
+
+    def release(self, joints: np.ndarray, _reason: str) -> None:
+        """Release all joints, as without some of them the frame cannot follow."""
+        if self.chain is not None and np.isin(self.joints, joints).any():
+            self.settle()
+
+    def settle(self) -> None:
+        """End the motion; the joints hold their position."""
+        if self.busy:
+            part = self._motion if self.settings.mode == "pose" else self._impedance
+            part.settle(self._references)
+        self._clear()
+
+    def reset(self) -> None:
+        """Drop all commands; the caller sets the references."""
+        self._clear()
+
+    def _clear(self) -> None:
+        self.busy = False
+        self._target = self._turning = self._wrench = None
+        self._last = -np.inf
+
+    def save_state(self) -> Any:
+        """Return a copy of the state, for `restore_state`."""
+        if self.chain is None or not self.busy:
+            return None
+        arrays = (*self._motion.state, self._impedance.rest)
+        commands = (self._target, self._turning, self._wrench)
+        times = (self._last, self._twist_until, self._wrench_until)
+        return self.reference.save_state(), [copy(it) for it in arrays], commands, times
+
+    def restore_state(self, state: Any) -> None:
+        """Continue from a saved state with the same joints."""
+        self._clear()
+        if state is None or self.chain is None:
+            return
+        reference, arrays, commands, times = state
+        own = (*self._motion.state, self._impedance.rest)
+        if any(it.shape != other.shape for it, other in zip(own, arrays, strict=True)):
+            return
+        self.reference.restore_state(reference)
+        for it, saved in zip(own, arrays, strict=True):
+            it[:] = saved
+        self._target, self._turning, self._wrench = commands
+        self._last, self._twist_until, self._wrench_until = times
+        self.busy = True

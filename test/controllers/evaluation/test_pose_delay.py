@@ -1,0 +1,41 @@
+"""Delays of object poses."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.evaluation.pose_delay import delayed
+from mujoco_ros.controllers.interface.observation import Observation, Pose
+
+
+def at(time: float) -> Observation:
+    return Observation(
+        time=time,
+        q=np.full(1, time),
+        dq=np.zeros(1),
+        effort=np.zeros(1),
+        objects={"box": Pose(position=np.full(3, time))},
+    )
+
+
+def test_poses_are_late_and_know_their_age():
+    observe = delayed(0.03, lambda seen: seen)
+    seen = [observe(at(0.01 * tick)) for tick in range(10)]
+    assert [it.objects["box"].position[0] for it in seen[:4]] == [0.0] * 4
+    assert seen[9].objects["box"].position[0] == pytest.approx(0.06)
+    assert seen[9].q[0] == pytest.approx(0.09), "joints are not late"
+    assert seen[9].object_age("box") == pytest.approx(0.03)
+    assert seen[0].object_age("cup") == 0.0
+
+
+def test_without_a_delay_the_filter_is_the_inner_one():
+    inner = at
+    assert delayed(0.0, inner) is inner
+
+
+def test_the_poses_of_each_of_several_robots_are_late():
+    observe = delayed(0.03, lambda seen: seen)
+    for tick in range(10):
+        seen = observe(Observation.of_several({it: at(0.01 * tick) for it in ("left", "right")}))
+    for own in (seen, *seen.robots.values()):
+        assert own.objects["box"].position[0] == pytest.approx(0.06)
+        assert own.object_age("box") == pytest.approx(0.03)

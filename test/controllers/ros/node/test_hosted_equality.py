@@ -1,0 +1,153 @@
+"""A hosted controller and a controller node in lockstep observe and command the same bits."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded_ticks import TickRecorder, Ticks, differences, record_alone
+
+from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import open_context
+
+PROJECT = """
+[build-system]
+requires = ["setuptools"]
+build-backend = "setuptools.build_meta"
+
+[project]
+name = "my-policy"
+version = "1.0"
+
+[project.entry-points."mujoco_ros.states"]
+FollowSine = "my_policy.states:FollowSine"
+"""
+STATES = '''
+from dataclasses import dataclass
+
+import numpy as np
+
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
+from mujoco_ros.model.pose import Pose
+
+
+class FollowSine(State):
+    """FollowSine by the time, by images and by the pose of an object."""
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config:
+        camera: str = ""
+
+    def start(self, context: StateContext) -> None:
+        self.middle = context.references.q.copy()
+        self.ticks, self.image, self.brightness = 0, None, 0.0
+
+    def run(self, context: StateContext) -> None:
+        store, self.ticks = context.store, self.ticks + 1
+        if self.image is not None and self.image.done():
+            image, self.image = self.image.result(), None
+            near = np.where(np.isfinite(image.depth), image.depth, 0.0).mean()
+            self.brightness = 1e-3 * float(image.colour.mean() + near + image.pose.position[0])
+        if self.ticks % 7 == 3 and self.image is None and self.config.camera:
+            self.image = store.get(IMAGE_GET)(self.config.camera)
+        elif self.image is not None and self.ticks % 2:  # every second one needs no delay
+            context.awaited.append(self.image)
+        if self.ticks % 40 == 20:
+            gains = store.get(GAINS_GET)()
+            store.get(GAINS_SET)(Gains(kp=0.9 * gains.kp, kd=gains.kd))
+        if self.ticks == 30:
+            at = context.observation.objects["box"]
+            there = Pose(position=at.position + 0.01, quat_wxyz=at.quat_wxyz)
+            store.get(POSE_SET)("box", there)
+        box = context.observation.objects["box"].position
+        references = context.references
+        references.q[:3] = self.middle[:3] + 0.1 * np.sin(3.7 * context.elapsed) + 0.01 * box
+        references.q[0] += self.brightness
+        references.dq[:3] = 0.37 * np.cos(3.7 * context.elapsed)
+        return None
+'''
+TABLE = """
+rate: 100
+initial: WAIT
+states:
+  WAIT: {{class: Wait, duration: 0.07}}
+  MOVE: {{class: FollowSine, camera: "{camera}", outcome: over}}
+transitions:
+  WAIT: {{done: MOVE}}
+"""
+
+
+def has_opengl() -> bool:
+    try:
+        open_context().close()
+    except RenderingError:
+        return False
+    return True
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder outside of this repository with the installed package of a user."""
+    source, target = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("site")
+    camera = "wrist_camera" if has_opengl() else ""
+    for name, text in {
+        "pyproject.toml": PROJECT,
+        "my_policy/__init__.py": "",
+        "my_policy/states.py": STATES,
+    }.items():
+        (source / name).parent.mkdir(exist_ok=True)
+        (source / name).write_text(text)
+    (target / "policy.yaml").write_text(TABLE.format(camera=camera))
+    install = ("-m", "pip", "install", "--quiet", "--no-index", "--no-deps", "--no-build-isolation")
+    subprocess.run([sys.executable, *install, "--target", target, source], check=True)
+    return target
+
+
+def check_equality(
+    recorder: TickRecorder, controller: str, scene: str, rate: float, seconds: float
+) -> Ticks:
+    """Compare the ticks of a hosted controller and of a node; return them."""
+    ticks = round(seconds * rate)
+    hosted = recorder.hosted(controller, scene, ticks)
+    node = recorder.node(controller, scene, ticks, rate)
+    assert differences(hosted, node) == {}
+    times = [float.fromhex(tick["time"]) for tick in node]
+    assert times == [number * (1.0 / rate) for number in range(ticks)]
+    return node
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(
+    ("controller", "scene", "rate", "seconds"),
+    [("stand", "humanoid", 200.0, 3.0), ("pick_place", "arm", 125.0, 4.0)],
+)
+def test_shipped_controllers_observe_and_command_the_same_bits(
+    start, tmp_path, controller, scene, rate, seconds
+):
+    check_equality(TickRecorder(start, tmp_path), controller, scene, rate, seconds)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_policy_of_an_installed_package_observes_and_commands_the_same_bits(
+    start, tmp_path, site, reset
+):
+    recorder = TickRecorder(start, tmp_path, site, reset=reset)
+    ticks = check_equality(recorder, str(site / "policy.yaml"), "arm", 100.0, 2.0)
+    assert len({tick["command"] for tick in ticks}) > 190, "it moves"
+    if has_opengl():
+        assert sum(len(tick["images"]) for tick in ticks) > 5
+
+
+@pytest.mark.timeout(600)
+def test_the_same_bits_follow_a_reset_that_continues_the_clock(start, tmp_path, site, monkeypatch):
+    recorder = TickRecorder(start, tmp_path, site, reset=True)
+    policy = site / "policy.yaml"
+    node = recorder.node(str(policy), "arm", 60, 100.0, reset_time="continue")
+    (reset_time,) = recorder.reset_times
+    assert reset_time > 0.5
+    assert reset_time < float.fromhex(node[0]["time"]) <= reset_time + 0.0101
+    monkeypatch.syspath_prepend(str(site))
+    assert differences(record_alone(policy, "arm", 60, reset_time), node) == {}

@@ -1,0 +1,35 @@
+"""Robots whose frames are commanded."""
+
+from importlib import metadata
+
+import pytest
+from frame_robot import PANDA_READY, FrameRobot
+
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def _make(name: str) -> FrameRobot:
+    if name == "arm":
+        return FrameRobot(Simulation(load_scene("arm")))
+    try:
+        metadata.distribution("example-robot-data")
+    except metadata.PackageNotFoundError:
+        pytest.skip("example-robot-data is not installed; requirements/models.txt has it")
+    return FrameRobot(Simulation(load_scene("example-robot-data:panda")), PANDA_READY)
+
+
+@pytest.fixture(params=["arm", "panda"])
+def robot(request: pytest.FixtureRequest) -> FrameRobot:
+    """The shipped arm, and a redundant arm that has only a URDF."""
+    return _make(request.param)
+
+
+@pytest.fixture
+def arm() -> FrameRobot:
+    return _make("arm")
+
+
+@pytest.fixture
+def panda() -> FrameRobot:
+    return _make("panda")
