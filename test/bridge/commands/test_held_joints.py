@@ -151,59 +151,73 @@ class ControllerManager:
         return response
 
 
+@pytest.fixture(scope="module")
+def shared_managed() -> Iterator[SteppedNode]:
+    """The arm without controllers of its own, which would serve the same names."""
+    node = SteppedNode("arm", controllers=False)
+    yield node
+    node.close()
+
+
 @pytest.fixture
-def manager(stepped: SteppedNode) -> Iterator[ControllerManager]:
-    manager = ControllerManager(stepped.listener.node)
+def managed(shared_managed: SteppedNode) -> SteppedNode:
+    shared_managed.restart()
+    return shared_managed
+
+
+@pytest.fixture
+def manager(managed: SteppedNode) -> Iterator[ControllerManager]:
+    manager = ControllerManager(managed.listener.node)
     yield manager
     manager.close()
 
 
 def test_the_controllers_that_command_the_robot_are_activated_again(
-    stepped: SteppedNode, manager: ControllerManager
+    managed: SteppedNode, manager: ControllerManager
 ) -> None:
-    stepped.configure(reset_hold="reactivate")
-    home = reset_while_running(stepped)
-    send(stepped, FAR)
-    np.testing.assert_array_equal(stepped.references, home)  # it is held in the meantime
-    assert stepped.listener.spin_until(lambda: bool(manager.switches))
+    managed.configure(reset_hold="reactivate")
+    home = reset_while_running(managed)
+    send(managed, FAR)
+    np.testing.assert_array_equal(managed.references, home)  # it is held in the meantime
+    assert managed.listener.spin_until(lambda: bool(manager.switches))
     (request,) = manager.switches
     assert request.activate_controllers == request.deactivate_controllers == ["arm"]
     assert request.strictness == SwitchController.Request.STRICT
-    send(stepped, stepped.simulation.data.qpos[:6])  # as a controller after its activation does
-    send(stepped, FAR)
-    assert np.abs(stepped.references[0, :6] - FAR).max() < 1e-6
+    send(managed, managed.simulation.data.qpos[:6])  # as a controller after its activation does
+    send(managed, FAR)
+    assert np.abs(managed.references[0, :6] - FAR).max() < 1e-6
 
 
 def test_a_paused_simulation_waits_with_the_switch(
-    stepped: SteppedNode, manager: ControllerManager
+    managed: SteppedNode, manager: ControllerManager
 ) -> None:
-    stepped.configure(reset_hold="reactivate")
-    send(stepped, FAR)
-    stepped.simulation.paused = True
-    stepped.simulation.reset()
-    stepped.pass_on()
-    assert not stepped.listener.spin_until(lambda: bool(manager.switches), 0.5)
-    stepped.simulation.paused = False
-    assert stepped.listener.spin_until(lambda: len(manager.switches) == 1)
+    managed.configure(reset_hold="reactivate")
+    send(managed, FAR)
+    managed.simulation.paused = True
+    managed.simulation.reset()
+    managed.pass_on()
+    assert not managed.listener.spin_until(lambda: bool(manager.switches), 0.5)
+    managed.simulation.paused = False
+    assert managed.listener.spin_until(lambda: len(manager.switches) == 1)
 
 
-def test_a_refused_switch_is_logged(stepped: SteppedNode, manager: ControllerManager) -> None:
+def test_a_refused_switch_is_logged(managed: SteppedNode, manager: ControllerManager) -> None:
     manager.ok = False
-    stepped.configure(reset_hold="reactivate")
-    home = reset_while_running(stepped)
-    assert stepped.listener.spin_until(lambda: bool(stepped.warnings))
-    assert stepped.warnings == [
+    managed.configure(reset_hold="reactivate")
+    home = reset_while_running(managed)
+    assert managed.listener.spin_until(lambda: bool(managed.warnings))
+    assert managed.warnings == [
         "controller_manager: arm were not activated again: it is busy; the joints stay held"
     ]
-    send(stepped, FAR)
-    np.testing.assert_array_equal(stepped.references, home)
+    send(managed, FAR)
+    np.testing.assert_array_equal(managed.references, home)
 
 
 def test_other_policies_ask_no_controller_manager(
-    stepped: SteppedNode, manager: ControllerManager
+    managed: SteppedNode, manager: ControllerManager
 ) -> None:
-    reset_while_running(stepped)
-    assert not stepped.listener.spin_until(lambda: bool(manager.switches), 0.5)
+    reset_while_running(managed)
+    assert not managed.listener.spin_until(lambda: bool(manager.switches), 0.5)
 
 
 def test_without_the_types_the_policy_is_rejected(
