@@ -30,6 +30,16 @@ except ModuleNotFoundError as error:
     MISSING = f"ROS 2 is not installed here ({error}); `make setup` installs it"
 else:
     MISSING = ""
+    _FAST_DDS = {
+        name: str(Path(__file__).parent / "support" / "fast_dds.xml")
+        for name in ("FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_DEFAULT_PROFILES_FILE")
+    }
+    # Read once, by the first participant of this process; the processes of tests have defaults.
+    os.environ |= _FAST_DDS
+    with Context() as _context:
+        rclpy.create_node("middleware_settings", context=_context).destroy_node()
+    for _variable in _FAST_DDS:
+        del os.environ[_variable]
 
 # The duration of an example depends on the load of the machine.
 settings.register_profile(
