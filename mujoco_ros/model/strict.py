@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass, replace
 from enum import StrEnum
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -20,18 +21,56 @@ T = TypeVar("T")
 _KINDS = {bool: "true or false", int: "an integer", float: "a number", str: "a text"}
 
 
+_MAX_CHARACTERS = 1 << 20
+"""Characters of a YAML text; a megabyte takes seconds to read."""
+_MAX_VALUES = 100_000
+"""Values of a YAML text, where an alias counts as all values that it stands for."""
+
+
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """PyYAML's safe loader, for which a repeated key is an error."""
+    """PyYAML's safe loader, for which a repeated key and too many values are errors."""
+
+    def get_single_node(self) -> yaml.Node | None:
+        """Return the document, before aliases and merged keys multiply its values."""
+        document = super().get_single_node()
+        if document is not None:
+            _check_size(document, {})
+        return document
+
+
+def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
+    """Return the number of values of a node; `sizes` has those of other nodes.
+
+    Raises:
+        UserInputError: There are too many.
+    """
+    if node not in sizes:
+        sizes[node] = 0  # of a node inside itself, which PyYAML rejects
+        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
+        if isinstance(node, yaml.MappingNode):
+            inner = chain.from_iterable(node.value)
+        total = 1
+        for value in inner:
+            total += _check_size(value, sizes)
+            if total > _MAX_VALUES:
+                raise UserInputError(
+                    f"too large: more than {_MAX_VALUES} values, with those of aliases; "
+                    f"limit {_MAX_VALUES}"
+                )
+        sizes[node] = total
+    return sizes[node]
 
 
 def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: list[Any] = []
+    seen: set[str] = set()
     for key, _ in node.value:
+        if not isinstance(key, yaml.ScalarNode):  # rejected as a key
+            continue
         if key.value in seen:
             raise UserInputError(
                 f"line {key.start_mark.line + 1}: key '{key.value}' is given twice"
             )
-        seen.append(key.value)
+        seen.add(key.value)
     loader.flatten_mapping(node)
     return loader.construct_mapping(node, deep=True)
 
@@ -62,6 +101,10 @@ def read_yaml(path: Path) -> Any:
 
 def parse_yaml(text: str, where: str) -> Any:
     """Read plain data from a YAML text; `where` begins error messages."""
+    if len(text) > _MAX_CHARACTERS:
+        raise UserInputError(
+            f"{where}: too large: {len(text)} characters of YAML, limit {_MAX_CHARACTERS}"
+        )
     try:
         return yaml.load(text, Loader=_UniqueKeyLoader)
     except UserInputError as error:

@@ -6,7 +6,7 @@ from typing import Literal
 import pytest
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.strict import from_dict, read_text, read_yaml, updated
+from mujoco_ros.model.strict import from_dict, parse_yaml, read_text, read_yaml, updated
 
 
 class Colour(StrEnum):
@@ -200,3 +200,35 @@ def test_changes_of_a_configuration_are_checked_as_strictly_as_a_file():
     ):
         with pytest.raises(UserInputError, match=message):
             updated(before, changes, "MOVE")
+
+
+BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{y}: &{y} [{','.join([f'*{x}'] * 9)}]\n" for x, y in zip("abcdefgh", "bcdefghi", strict=True)
+)
+MERGE_BOMB = "a: &a {k: 1}\n" + "".join(
+    f"{y}: &{y} {{<<: [{','.join([f'*{x}'] * 30)}]}}\n"
+    for x, y in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (BOMB, "too large: more than 100000 values, with those of aliases; limit 100000"),
+        (MERGE_BOMB, "too large: more than 100000 values"),
+        ("[" + "0," * 100_000 + "]", "too large: more than 100000 values"),
+        ("#" * ((1 << 20) + 1), "too large: 1048577 characters of YAML, limit 1048576"),
+        ("[" * 100_000, "not valid YAML"),
+    ],
+    ids=["aliases", "merged keys", "values", "characters", "depth"],
+)
+def test_a_yaml_text_that_asks_for_too_much_is_rejected(text: str, why: str) -> None:
+    with pytest.raises(UserInputError, match=f"it: {why}"):
+        parse_yaml(text, "it")
+
+
+@pytest.mark.timeout(120)
+def test_many_keys_take_time_proportional_to_their_number() -> None:
+    text = "\n".join(f"k{number}: {number}" for number in range(30_000))
+    assert len(parse_yaml(text, "it")) == 30_000

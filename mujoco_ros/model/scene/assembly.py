@@ -15,6 +15,7 @@ from mujoco_ros.model.errors import (
     UserInputError,
     unknown,
 )
+from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.robot.indexing import ROWS
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
@@ -239,6 +240,7 @@ def _binary(config: SceneConfig) -> Assembly:
             "effect; name its MJCF or URDF"
         )
     check_file(path, "model file")
+    note_file(path)
     try:
         model = mujoco.MjModel.from_binary_path(str(path))
     except (ValueError, mujoco.FatalError) as error:

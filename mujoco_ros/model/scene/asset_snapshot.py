@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 import mujoco
 
+from mujoco_ros.model.mjcf.file_stamps import note_file
+
 Stamp = tuple[int, int]
 
 
@@ -36,6 +38,7 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
     for reference in referenced_files(spec):
         path = folder / reference.path
         if (stamp := _stamp(str(path))) is not None:
+            note_file(path)
             reference.rename(str(path))
             found[path] = AssetFile(path=str(path), stamp=stamp, content=path.read_bytes())
     return tuple(found.values())

@@ -21,6 +21,7 @@ from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.scene.robot_options.self_collision import SelfCollision
+from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, check_count
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -298,6 +299,8 @@ def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
     data = from_dict(_SceneFile, content, where)
     if not data.robots:
         raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
+    check_count("robots", data.robots, MAX_ROBOTS, where)
+    check_count("objects", data.objects, MAX_OBJECTS, where)
     keys = {key.name: getattr(data, key.name) for key in fields(data)}
     try:
         return SceneConfig(name=name, folder=folder, **keys)

@@ -1,5 +1,6 @@
 """MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import mujoco
@@ -7,12 +8,22 @@ import mujoco
 from mujoco_ros.model.errors import NativeCodeError, UserInputError
 
 _SUFFIXES = {".so", ".dylib", ".dll"}
-_loaded: set[Path] = set()
+_loaded: dict[Path, None] = {}
 
 
 def load_plugins(folder: Path) -> None:
     """Load every plugin library of a folder, once per process; it is native code of the user."""
-    for library in _libraries(folder):
+    load_libraries(_libraries(folder))
+
+
+def loaded_libraries() -> list[str]:
+    """Return the plugin libraries that this process has loaded."""
+    return [str(library) for library in _loaded]
+
+
+def load_libraries(libraries: Iterable[Path | str]) -> None:
+    """Load plugin libraries, once per process."""
+    for library in map(Path, libraries):
         if library.resolve() in _loaded:
             continue
         try:
@@ -20,7 +31,7 @@ def load_plugins(folder: Path) -> None:
         except (mujoco.FatalError, RuntimeError, ValueError) as error:
             message = " ".join(str(error).split())
             raise UserInputError(f"plugin '{library}' cannot be loaded: {message}") from error
-        _loaded.add(library.resolve())
+        _loaded[library.resolve()] = None
 
 
 def check_plugins_loaded(folder: Path) -> None:

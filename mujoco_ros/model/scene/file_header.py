@@ -3,6 +3,7 @@
 import re
 from contextlib import suppress
 from io import StringIO
+from itertools import dropwhile, takewhile
 from xml.etree import ElementTree
 
 from mujoco_ros.model.naming import to_name
@@ -10,8 +11,6 @@ from mujoco_ros.model.naming import to_name
 HEADER_CHARACTERS = 1 << 16
 """Length of the part of a file in which its header is."""
 
-_XML_COMMENT = re.compile(r"<!--(.*?)-->", re.DOTALL)
-_YAML_COMMENT = re.compile(r"((?:\s*#[^\n]*\n)+)")
 _SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
 
 
@@ -26,9 +25,18 @@ def root_element(text: str) -> tuple[str, str]:
 def header_comment(text: str) -> str:
     """Return the first sentence of the first comment in an XML or YAML text; empty if none."""
     begin = text[:HEADER_CHARACTERS]
-    found = (_XML_COMMENT if begin.lstrip().startswith("<") else _YAML_COMMENT).search(begin)
-    if found is None:
-        return ""
-    words = " ".join(found.group(1).replace("#", " ").split())
+    comment = (_xml_comment if begin.lstrip().startswith("<") else _yaml_comment)(begin)
+    words = " ".join(comment.replace("#", " ").split())
     sentence = _SENTENCE.match(words)
     return sentence.group() if sentence else words
+
+
+def _xml_comment(text: str) -> str:
+    comment, end, _ = text.partition("<!--")[2].partition("-->")
+    return comment if end else ""
+
+
+def _yaml_comment(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    comments = dropwhile(lambda line: not line.startswith("#"), lines)
+    return " ".join(takewhile(lambda line: not line or line.startswith("#"), comments))

@@ -1,8 +1,6 @@
 """The parts of a scene: robots and objects, read once and merged into each new model."""
 
-import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -14,6 +12,9 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.mjcf.files import check_files, check_text
+from mujoco_ros.model.mjcf.tags import tags
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, referenced_files, snapshot_files
 from mujoco_ros.model.scene.config import (
@@ -39,7 +40,7 @@ from mujoco_ros.model.scene.robot_options.start_pose import (
     start_within_limits,
 )
 from mujoco_ros.model.scene.robot_options.velocity_servos import derive_velocity_gains
-from mujoco_ros.model.scene.size_limits import check_spec, check_text
+from mujoco_ros.model.scene.size_limits import check_characters, check_spec
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import (
@@ -52,9 +53,6 @@ from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-_INCLUDE = re.compile(r"<\s*include\b")
-_FIRST_TAG = re.compile(r"<\s*([A-Za-z_][\w.-]*)")
-_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -204,11 +202,11 @@ def part_from_text(
 
     The paths in it must be absolute.
     """
-    found = _FIRST_TAG.search(_NOT_CONTENT.sub("", text))
-    kind = found.group(1) if found else ""
+    kind = next((tag.name for tag in tags(text)), "")
     if kind == "mujoco":
         model, urdf = ImportedUrdf(spec=_mjcf_text(text, f"the text of '{name}'")), None
     elif kind == "robot":
+        check_characters(text, f"the text of '{name}'")
         model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
         _prepare_urdf(model, f"'{name}'")
     else:
@@ -255,9 +253,9 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
         )
     check_file(path, f"{owner}: model file")
     if path.suffix == ".urdf":
+        note_file(path)
         return import_urdf(path, packages=packages)
-    with suppress(OSError):  # MjSpec reports it
-        check_text(_NOT_CONTENT.sub("", path.read_text(errors="replace")), str(path))
+    check_files(path)
     try:
         spec = mujoco.MjSpec.from_file(str(path))
     except (ValueError, mujoco.FatalError) as error:
@@ -275,10 +273,7 @@ def engine_error(where: str, error: Exception) -> UserInputError:
 
 
 def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
-    content = _NOT_CONTENT.sub("", text)
-    if _INCLUDE.search(content):
-        raise ParseError(f"{where} includes a file; only a model file can include files")
-    check_text(content, where)
+    check_text(text, where)
     try:
         spec = mujoco.MjSpec.from_string(text)
     except (ValueError, mujoco.FatalError) as error:

@@ -157,9 +157,13 @@ def test_a_state_without_transitions_needs_an_outcome():
 def test_a_huge_or_deep_file_is_rejected_quickly():
     lines = ["a0: &a0 {class: Hold}"]
     for n in range(1, 12):
-        lines.append(f"a{n}: &a{n} {{{', '.join(f'b{m}: *a{n - 1}' for m in range(9))}}}")
-    with pytest.raises(UserInputError, match=r"test.yaml: more than 20000 entries"):
-        table("rate: 1\ninitial: A\nstates:\n  " + "\n  ".join(lines))
+        lines.append(f"a{n}: &a{n} {{{', '.join(f'b{m}: *a{n - 1}' for m in range(10))}}}")
+    for count, limit in (
+        (5, r"test.yaml: more than 20000 entries"),
+        (12, "more than 100000 values"),
+    ):
+        with pytest.raises(UserInputError, match=limit):
+            table("rate: 1\ninitial: A\nstates:\n  " + "\n  ".join(lines[:count]))
     machine = "{outcome: ok}"
     for _ in range(18):
         machine = f"{{machine: {{initial: A, states: {{A: {machine}}}}}}}"

@@ -6,19 +6,19 @@ from mujoco_ros.model.scene.parts import load_spec, part_from_text
 TOO_LARGE = {
     "height field": (
         "<hfield name='alps' nrow='8001' ncol='8000' size='1 1 1 1'/>",
-        "64008000 cells of hfield 'alps' are too many; at most 64000000 are allowed",
+        "too large: 64008000 cells of hfield 'alps', limit 64000000",
     ),
     "more than an integer holds": (
         "<hfield name='alps' nrow='2000000000' ncol='2000000000' size='1 1 1 1'/>",
-        "4000000000000000000 cells of hfield 'alps'",
+        "too large: 4000000000000000000 cells of hfield 'alps'",
     ),
     "texture": (
         "<texture name='sky' type='2d' builtin='flat' width='30000' height='30000'/>",
-        "900000000 texels of texture 'sky'",
+        "too large: 900000000 texels of texture 'sky'",
     ),
     "cube": (
         "<texture name='sky' type='skybox' builtin='flat' width='4000' height='1'/>",
-        "96000000 texels of texture 'sky'",
+        "too large: 96000000 texels of texture 'sky'",
     ),
 }
 
@@ -61,6 +61,65 @@ def test_a_large_model_is_accepted(tmp_path, asset: str) -> None:
     path = tmp_path / "x.xml"
     path.write_text(model(asset))
     load_spec(path, "x")
+
+
+def chain(count: int) -> str:
+    """Return a URDF of a chain of links."""
+    links = "".join(f"<link name='l{i}'/>" for i in range(count))
+    joints = "".join(
+        f"<joint name='j{i}' type='fixed'><parent link='l{i - 1}'/><child link='l{i}'/></joint>"
+        for i in range(1, count)
+    )
+    return f"<robot name='chain'>{links}{joints}</robot>"
+
+
+def replicated(*counts: int) -> str:
+    begin = "".join(f"<replicate count='{count}'>" for count in counts)
+    end = "</replicate>" * len(counts)
+    return f"<mujoco><worldbody>{begin}<geom size='1'/>{end}</worldbody></mujoco>"
+
+
+LONG = "a" * 40
+TOO_MUCH = {
+    "copies": (replicated(10**9), "1000000003 elements, limit 200000"),
+    "copies of copies": (replicated(1000, 1000), "1001003 elements, limit 200000"),
+    "grid": (
+        "<mujoco><worldbody><flexcomp name='f' type='grid' count='999 999 9' dim='3'/>"
+        "</worldbody></mujoco>",
+        "8982011 elements, limit 200000",
+    ),
+    "MJCF text": (
+        f"<mujoco><!--{'-' * (1 << 24)}--></mujoco>",
+        "16777240 characters, limit",
+    ),
+    "URDF text": (
+        f"<robot><!--{' ' * (1 << 24)}--></robot>",
+        "16777238 characters, limit",
+    ),
+    "chain": (chain(1001), "a chain of 1001 links, to 'l1000', limit 1000"),
+    "links": (chain(20_000), "20000 links, limit 5000"),
+    "name in an MJCF": (
+        f"<mujoco><worldbody><body name='{'a' * 100_000}'/></worldbody></mujoco>",
+        f"the name '{LONG}…' of a body has 100000 characters, limit 200",
+    ),
+    "name in a URDF": (
+        f"<robot name='r'><link name='{'a' * 201}'/></robot>",
+        f"the name '{LONG}…' of a body has 201 characters, limit 200",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), TOO_MUCH.values(), ids=TOO_MUCH)
+def test_a_text_that_asks_for_too_much_is_rejected(text: str, why: str) -> None:
+    with pytest.raises(UserInputError, match=f"too large: {why}"):
+        part_from_text(text, name="x")
+
+
+@pytest.mark.timeout(120)
+def test_text_without_an_end_takes_time_proportional_to_its_length() -> None:
+    for text in ("<!--" * 1_000_000, "<a '" * 1_000_000, "<mujoco " + "\"'" * 1_000_000):
+        with pytest.raises(UserInputError, match="is not XML"):
+            part_from_text(text, name="x")
 
 
 @pytest.mark.timeout(120)  # where time grows with the square of their number at most

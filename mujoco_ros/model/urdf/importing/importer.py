@@ -15,6 +15,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.scene.size_limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
@@ -97,6 +98,7 @@ def import_urdf(
     builder.build()
     exclude_base_neighbours(spec)
     hardware.edit_spec(spec, urdf)
+    check_spec(spec, str(path))
     try:
         model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:

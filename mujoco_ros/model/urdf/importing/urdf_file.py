@@ -13,7 +13,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
-from mujoco_ros.model.scene.size_limits import MAX_LINKS
+from mujoco_ros.model.scene.size_limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
     name_of,
@@ -143,10 +143,7 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     robot = parse_robot(path, text)
     colours = _colours(robot, str(path))
     elements = robot.findall("link")
-    if len(elements) > MAX_LINKS:
-        raise UserInputError(
-            f"{path}: the robot has {len(elements)} links; at most {MAX_LINKS} are allowed"
-        )
+    check_count("links", elements, MAX_LINKS, str(path))
     links = _by_name("link", (_link(it, colours, str(path)) for it in elements), path)
     if not links:
         raise UserInputError(f"{path}: the robot has no link")
@@ -336,9 +333,15 @@ def _tree(
     if len(roots) > 1:
         listing = ", ".join(roots)
         raise UserInputError(f"{path}: several links have no parent: {listing}; a URDF is one tree")
+    depth = dict.fromkeys(roots, 1)
     reached = list(roots)
     for name in reached:
-        reached += [joint.child for joint in below[name]]
+        for joint in below[name]:
+            reached.append(joint.child)
+            depth[joint.child] = depth[name] + 1
+            if depth[joint.child] > MAX_LINK_DEPTH:
+                what = f"a chain of {depth[joint.child]} links, to '{joint.child}'"
+                raise too_large(path, what, MAX_LINK_DEPTH)
     seen = set(reached)
     loop = [name for name in links if name not in seen]
     if loop:

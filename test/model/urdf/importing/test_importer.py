@@ -570,7 +570,7 @@ MISTAKES = {
     "no link": (robot(), "no link"),
     "a nameless link": (robot("<link/>"), "<link> has no name"),
     "two links of a name": (robot(link("a"), link("a")), "two links are named 'a'"),
-    "too many links": (robot(*["<link/>"] * 5001), "has 5001 links; at most 5000 are allowed"),
+    "too many links": (robot(*["<link/>"] * 5001), "too large: 5001 links, limit 5000"),
     "two joints of a name": (
         robot(link("a"), link("b"), link("c"), joint("j", "a", "b"), joint("j", "a", "c")),
         "two joints are named 'j'",

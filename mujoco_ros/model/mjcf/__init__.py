@@ -1,0 +1,1 @@
+"""MJCF files before MuJoCo reads them."""
