@@ -98,6 +98,8 @@ def compose(context: NodeContext) -> list[Component]:
         MocapServer(context),
         ActuatorServer(context),
         entities.registry,
+        entities.trials,
+        entities.measurements,
         RunControlServices(context, interfaces, entities),
         KeyframeServices(context),
         JointStateService(context, entities.registry),

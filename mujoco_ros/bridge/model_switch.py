@@ -20,6 +20,13 @@ Build = Callable[[Assembly], Assembly]
 Done = Callable[[Exception | None], None]
 
 
+_MAX_WAITING = 32
+
+
+class BusyError(RuntimeError):
+    """Too many changes of the model are waiting."""
+
+
 class EndedError(RuntimeError):
     """The simulator is shutting down, so the model cannot change."""
 
@@ -131,6 +138,9 @@ class ModelSwitch:
         change = _Change(build=build, done=done, fresh=fresh)
         if self._ended:
             self._report(change, EndedError("the simulator is shutting down"))
+            return
+        if len(self._waiting) >= _MAX_WAITING:
+            self._report(change, BusyError(f"busy: {_MAX_WAITING} changes of the model wait"))
             return
         self._waiting.append(change)
         self._next()

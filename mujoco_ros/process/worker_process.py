@@ -5,20 +5,20 @@ import pickle
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import Event
 from typing import Any
 
 from mujoco_ros.process import child_process
+from mujoco_ros.process.worker_limits import LimitWatch, WorkerDiedError, WorkerLimits
 
 _LOG = logging.getLogger(__name__)
 # Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
-
-class WorkerDiedError(RuntimeError):
-    """The worker process ended before it answered."""
+_EXIT_S = 1.0
+"""Time for a process that closed its connection to exit by itself [s]."""
 
 
 class WorkerProcess:
@@ -33,6 +33,7 @@ class WorkerProcess:
         module: str,
         setup: Callable[[], object],
         died: type[Exception] = WorkerDiedError,
+        limits: WorkerLimits | None = None,
     ) -> None:
         """Prepare the worker.
 
@@ -40,8 +41,11 @@ class WorkerProcess:
             module: Name of the module.
             setup: Called for each start of the process; its result is sent before all requests.
             died: The error of a request whose process died.
+            limits: Limits of each request; a process that exceeds one is killed, and the request
+                fails with a `WorkerLimitError`.
         """
         self._module, self._setup, self._died = module, setup, died
+        self._limits = limits
         self._process: subprocess.Popen[bytes] | None = None
         self._connection: Connection | None = None
         self._closed = Event()
@@ -71,12 +75,19 @@ class WorkerProcess:
         self._kill()
 
     def _request(self, request: object) -> Any:
+        watch = None
         try:
             connection = self._connect()
-            connection.send(request)
-            succeeded, answer = connection.recv()
+            if self._limits is not None and self._process is not None:
+                watch = LimitWatch(self._process, self._limits)
+            with watch or nullcontext():
+                connection.send(request)
+                succeeded, answer = connection.recv()
         except (EOFError, OSError) as error:
-            raise self._died(f"the worker process is gone: {self._discard()}") from error
+            reason = self._discard()
+            if watch is not None:
+                watch.check(reason)
+            raise self._died(f"the worker process is gone: {reason}") from error
         if not succeeded:
             raise answer
         return answer
@@ -109,6 +120,7 @@ class WorkerProcess:
             ours.close()
             self._kill()
             raise EOFError
+        ours.send(self._limits)
         ours.send(self._setup())
         self._connection = ours
         return ours
@@ -131,7 +143,7 @@ class WorkerProcess:
         if self._closed.is_set():
             return "it was closed"
         assert self._process is not None
-        return child_process.exit_reason(child_process.end(self._process))
+        return child_process.exit_reason(child_process.end(self._process, _EXIT_S))
 
 
 def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], object]]) -> int:
@@ -144,9 +156,12 @@ def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], obj
     """
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended
+        limits: WorkerLimits | None = connection.recv()
         prepared, answer = _attempt(prepare, connection.recv())
         while True:
             request = connection.recv()
+            if limits is not None:
+                limits.apply()
             _send(connection, *(_attempt(answer, request) if prepared else (False, answer)))
     return 0
 

@@ -17,6 +17,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
     write_resource,
 )
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
+from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
@@ -45,6 +46,7 @@ class WorldServices:
         models: ModelSwitch,
         registry: EntityRegistry,
         background: BackgroundWorker,
+        trials: TrialBuilds,
         scene: str,
     ) -> None:
         """Begin with a world that is loaded already.
@@ -53,9 +55,11 @@ class WorldServices:
             models: Changes the model.
             registry: The entities, whose descriptions are deleted with their world.
             background: Reads the files of worlds to be listed.
+            trials: Build what clients send, before the simulator does.
             scene: The scene that is simulated, as for `load_scene`.
         """
         self._models, self._registry, self._background = models, registry, background
+        self._trials = trials
         self.loading = False
         self.current: WorldDescription | None = describe_loaded_world(
             scene, models.simulation.assembly
@@ -84,7 +88,11 @@ class WorldServices:
         loaded: list[WorldDescription] = []
 
         def build(_current: Assembly) -> Assembly:
-            assembly = load_world(wanted.uri) if wanted.uri else world_from_text(wanted.text)
+            load, source = (
+                (load_world, wanted.uri) if wanted.uri else (world_from_text, wanted.text)
+            )
+            with self._trials.passed(f"'{wanted.uri or 'world'}'", load, source):
+                assembly = load(source)
             loaded.append(describe_loaded_world(wanted.uri, assembly))
             return assembly
 

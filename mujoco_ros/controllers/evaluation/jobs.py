@@ -10,7 +10,8 @@ from typing import NamedTuple
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.process.worker_process import WorkerDiedError, WorkerProcess, serve
+from mujoco_ros.process.worker_limits import WorkerDiedError
+from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"

@@ -1,10 +1,9 @@
 """Models and worlds that a request names: a URI, or a text."""
 
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
 from mujoco_ros.model.errors import (
     MissingAssetError,
     MissingFileError,
@@ -16,7 +15,6 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
-from mujoco_ros.model.uri import resolve
 
 _CODES: tuple[tuple[type[UserInputError], str], ...] = (
     (NameTakenError, "NAME_NOT_UNIQUE"),
@@ -29,30 +27,6 @@ _CODES: tuple[tuple[type[UserInputError], str], ...] = (
     (ParseError, "RESOURCE_PARSE_ERROR"),
 )
 """The standard's codes for the errors of a resource."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ResourceSource:
-    """The URI of a description, or else its text."""
-
-    uri: str
-    text: str
-
-    def path(self) -> Path:
-        """Return the file.
-
-        Raises:
-            MissingFileError: The URI cannot be a file here, or is relative.
-        """
-        if "://" not in self.uri and not Path(self.uri).expanduser().is_absolute():
-            raise MissingFileError(
-                f"'{self.uri}' is a relative path; give file:///<path>, "
-                "package://<package>/<path> or an absolute path"
-            )
-        try:
-            return resolve(self.uri, Path("/"))
-        except UserInputError as error:
-            raise MissingFileError(str(error)) from error
 
 
 def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:

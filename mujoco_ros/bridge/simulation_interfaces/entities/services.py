@@ -10,10 +10,14 @@ from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPo
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
-from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import SpawnablesService
+from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
+    MEASUREMENT_LIMITS,
+    SpawnablesService,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
+from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 from mujoco_ros.sim.simulation import Simulation
 
 SPAWN_FORMATS = ("MJCF", "URDF")
@@ -25,6 +29,8 @@ class EntityServices:
 
     Attributes:
         registry: The entities; a component of the node.
+        trials: Builds what clients send; a component of the node.
+        measurements: Measures models to be listed; a component of the node.
         spawning: Spawns and deletes entities.
         worlds: Loads and unloads worlds.
     """
@@ -33,9 +39,12 @@ class EntityServices:
         """Serve them."""
         self.registry = EntityRegistry(context)
         background = BackgroundWorker()
-        scene = context.values["scene"]
-        self.worlds = WorldServices(context.models, self.registry, background, scene)
-        self.spawning = SpawnServices(self.registry, context.models, self.worlds.spawn_obstacle)
+        scene, models = context.values["scene"], context.models
+        self.trials, self.measurements = TrialBuilds(), TrialBuilds(MEASUREMENT_LIMITS)
+        self.worlds = WorldServices(models, self.registry, background, self.trials, scene)
+        self.spawning = SpawnServices(
+            self.registry, models, self.trials, self.worlds.spawn_obstacle
+        )
         for name, handler, *features in self._handlers(context.simulation, background):
             interfaces.serve(name, handler, *features)
 
@@ -45,7 +54,7 @@ class EntityServices:
         """Return the name, the handler and the features of each service."""
         queries, poses = EntityQueries(self.registry), NamedPoses(self.registry)
         setting = EntityStateService(self.registry, simulation)
-        spawnables = SpawnablesService(background)
+        spawnables = SpawnablesService(background, self.measurements)
         spawning, worlds = self.spawning, self.worlds
         return [
             ("SpawnEntity", spawning.spawn_entity, "SPAWNING", "SPAWNING_RESOURCE_STRING"),

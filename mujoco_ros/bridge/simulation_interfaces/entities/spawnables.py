@@ -1,34 +1,38 @@
 """GetSpawnables: the models that can be spawned."""
 
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import mujoco
 from simulation_interfaces.msg import Bounds, Spawnable
 
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
+from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
 from mujoco_ros.model.scene.worlds import files_below
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
-from mujoco_ros.sim.observer import Observer
 
+MEASUREMENT_LIMITS = replace(LIMITS, processor_s=10.0, wall_s=120.0)
+"""Limits of one model; beyond them it is listed without bounds."""
+_MEASUREMENT_S = 300.0
+"""Time for the models of one request [s]; the others are listed without bounds."""
 SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
 class SpawnablesService:
     """Lists the models that can be spawned: the shipped ones, and those at given sources."""
 
-    def __init__(self, background: BackgroundWorker) -> None:
-        """Read models in the background."""
-        self._background = background
+    def __init__(self, background: BackgroundWorker, measurements: TrialBuilds) -> None:
+        """Read models in the background, and measure them in another process."""
+        self._background, self._measurements = background, measurements
         self._bounds: dict[tuple[Path, float], Bounds] = {}
 
     def get_spawnables(self, request: Any, responder: Responder) -> None:
@@ -41,22 +45,29 @@ class SpawnablesService:
                     found += _models(source)
                 except UserInputError as error:
                     problems.append(str(error))
+            deadline = time.monotonic() + _MEASUREMENT_S
             paths = dict.fromkeys(found)
-            responder.response.spawnables = [self._spawnable(path) for path in paths]
+            responder.response.spawnables = [self._spawnable(path, deadline) for path in paths]
             if problems:
                 raise RequestRejectedError("; ".join(problems))
 
         self._background.run(responder, fill)
 
-    def _spawnable(self, path: Path) -> Spawnable:
+    def _spawnable(self, path: Path, deadline: float) -> Spawnable:
         spawnable = Spawnable()
         write_resource(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
         spawnable.description = header_comment(read_text(path)) or path.stem
         key = path, path.stat().st_mtime
-        if key not in self._bounds:
-            self._bounds[key] = _bounds(path)
-        spawnable.spawn_bounds = self._bounds[key]
+        if key not in self._bounds and time.monotonic() < deadline:
+            self._bounds[key] = self._measured(path)
+        spawnable.spawn_bounds = self._bounds.get(key) or bounds_message(None)
         return spawnable
+
+    def _measured(self, path: Path) -> Bounds:
+        try:
+            return bounds_message(self._measurements.evaluate(f"'{path}'", initial_box, path))
+        except UserInputError:
+            return bounds_message(None)  # an attempt to spawn it reports the reason
 
 
 def _models(source: str) -> list[Path]:
@@ -77,17 +88,3 @@ def _is_model(path: Path) -> bool:
         return root_element(read_text(path))[0] in ("mujoco", "robot")
     except UserInputError:
         return False
-
-
-def _bounds(path: Path) -> Bounds:
-    """Return the box around a model in its initial state, in its own frame."""
-    try:
-        with silence_compiler():
-            model = load_spec(path, "").compile()
-    except (UserInputError, ValueError, mujoco.FatalError):
-        return bounds_message(None)  # an attempt to spawn it reports the reason
-    data, observer = mujoco.MjData(model), Observer(model)
-    if model.nkey:
-        mujoco.mj_resetDataKeyframe(model, data, 0)
-    observer.set(observer.read(data))
-    return bounds_message(observer.box(range(model.ngeom)))

@@ -16,13 +16,14 @@ from mujoco_ros.bridge.simulation_interfaces.entities.adding import (
     CODES,
     EmptySpawnError,
     SpawnOutcome,
-    SpawnRequest,
     add_all,
 )
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import SpawnRequest
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import to_world
+from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
@@ -31,6 +32,8 @@ from mujoco_ros.sim.placement import Placement
 
 _LOG = logging.getLogger(__name__)
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
+_MAX_SPAWNS = 1000
+"""Entities of one request."""
 _Outcomes = Sequence[SpawnOutcome]
 
 
@@ -38,17 +41,23 @@ class SpawnServices:
     """Adds entities to the model, and removes them."""
 
     def __init__(
-        self, registry: EntityRegistry, models: ModelSwitch, obstacle: Callable[[], str]
+        self,
+        registry: EntityRegistry,
+        models: ModelSwitch,
+        trials: TrialBuilds,
+        obstacle: Callable[[], str],
     ) -> None:
         """Spawn into the model.
 
         Args:
             registry: The entities.
             models: Changes the model.
+            trials: Build what clients send, before the simulator does.
             obstacle: Returns why nothing can be spawned now; empty if something can.
         """
         self._registry = registry
         self._models = models
+        self._trials = trials
         self._obstacle = obstacle
 
     def spawn_entity(self, request: Any, responder: Responder) -> None:
@@ -64,6 +73,9 @@ class SpawnServices:
 
     def spawn_entities(self, request: Any, responder: Responder) -> None:
         """Spawn several entities in one change of the model; each that can be is spawned."""
+        count = len(request.spawn_requests)
+        if count > _MAX_SPAWNS:
+            raise RequestRejectedError(f"too large: {count} entities, limit {_MAX_SPAWNS}")
         spawns: list[SpawnRequest | RequestRejectedError] = []
         for single in request.spawn_requests:
             try:
@@ -178,7 +190,7 @@ class SpawnServices:
             self._check_possible()  # the world may have been unloaded meanwhile
             snapshot = self._registry.snapshot
             names = frozenset([*snapshot.entities, *snapshot.frames, "world"])
-            return add_all(assembly, spawns, names, outcomes)
+            return add_all(assembly, spawns, names, outcomes, self._trials)
 
         def changed(error: Exception | None) -> None:
             if error is not None and not isinstance(error, EmptySpawnError):

@@ -8,7 +8,8 @@ from simulation_interfaces.msg import Bounds, Result
 from simulator_client import SimulatorClient
 from spawn_requests import ARM, BALL, BOX, at, resource_of, spawn
 
-from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import _bounds
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
+from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 
 OLD = "<compiler settotalmass='1'/><worldbody>"
 
@@ -62,6 +63,9 @@ def test_messages_of_the_model_compiler_are_not_printed(
         mujoco.MjSpec.from_file(str(tmp_path / "old.xml")).compile()
     capfd.readouterr()
     recwarn.clear()
-    assert _bounds(tmp_path / "old.xml").type == Bounds.TYPE_BOX
+    trials = TrialBuilds()
+    low, high = trials.evaluate("'old'", initial_box, tmp_path / "old.xml")
+    trials.stop()
+    assert (high - low).tolist() == pytest.approx([0.2, 0.2, 0.2], abs=1e-6)
     assert not recwarn.list
     assert capfd.readouterr().err == ""

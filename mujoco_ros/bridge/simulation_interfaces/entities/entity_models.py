@@ -1,0 +1,197 @@
+"""The models of entities to spawn; used without ROS in the process of trial builds."""
+
+import logging
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.gains import load_gains
+from mujoco_ros.model.errors import (
+    MissingFileError,
+    NameInvalidError,
+    NameTakenError,
+    UserInputError,
+)
+from mujoco_ros.model.naming import to_name, unique_name
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.file_header import root_element
+from mujoco_ros.model.scene.parts import Part, load_spec, part_from_file, part_from_text
+from mujoco_ros.model.scene.pose_config import PoseConfig
+from mujoco_ros.model.scene.shipped import shipped_settings
+from mujoco_ros.model.strict import read_text
+from mujoco_ros.model.uri import resolve
+from mujoco_ros.sim.observer import BoundingBox, Observer
+
+_LOG = logging.getLogger(__name__)
+_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
+_MOTOR = (
+    mujoco.mjtTrn.mjTRN_JOINT,
+    mujoco.mjtGain.mjGAIN_FIXED,
+    mujoco.mjtBias.mjBIAS_NONE,
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResourceSource:
+    """The URI of a description, or else its text."""
+
+    uri: str
+    text: str
+
+    def path(self) -> Path:
+        """Return the file.
+
+        Raises:
+            MissingFileError: The URI cannot be a file here, or is relative.
+        """
+        if "://" not in self.uri and not Path(self.uri).expanduser().is_absolute():
+            raise MissingFileError(
+                f"'{self.uri}' is a relative path; give file:///<path>, "
+                "package://<package>/<path> or an absolute path"
+            )
+        try:
+            return resolve(self.uri, Path("/"))
+        except UserInputError as error:
+            raise MissingFileError(str(error)) from error
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpawnRequest:
+    """A request to spawn one entity.
+
+    Attributes:
+        name: Its name; empty for the name in its model.
+        allow_renaming: Whether to use another name if that one is taken.
+        source: Its model.
+        namespace: Namespace of its topics; None for its name.
+        frame: The frame of its pose.
+        pose: Position [m] and quaternion wxyz.  # (7,)
+    """
+
+    name: str
+    allow_renaming: bool
+    source: ResourceSource
+    namespace: str | None
+    frame: str
+    pose: np.ndarray
+
+    @property
+    def label(self) -> str:
+        """How error messages call it."""
+        return f"'{self.name or self.source.uri or 'entity'}'"
+
+    @property
+    def in_world(self) -> bool:
+        """Whether its pose is in the world."""
+        return self.frame in ("", "world")
+
+
+def build_alone(spawn: SpawnRequest, taken: frozenset[str], scene: str) -> None:
+    """Read the model of an entity, and add it to an empty world.
+
+    Args:
+        spawn: The entity.
+        taken: Names that it must not have.
+        scene: Name of the scene in error messages.
+
+    Raises:
+        UserInputError: It cannot be read or compiled.
+    """
+    rebuild(assemble(SceneConfig(name=scene)), add=[read_entity(spawn, taken)])
+
+
+def initial_box(path: Path) -> BoundingBox | None:
+    """Return the box around a model in its initial state, in its own frame, as `Observer.box`.
+
+    Raises:
+        UserInputError: It cannot be read or compiled.
+    """
+    try:
+        model = load_spec(path, "").compile()
+    except (ValueError, mujoco.FatalError) as error:
+        raise UserInputError(str(error)) from error
+    data, observer = mujoco.MjData(model), Observer(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    observer.set(observer.read(data))
+    return observer.box(range(model.ngeom))
+
+
+def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
+    """Read the model of an entity, whose name is not one of those that are taken.
+
+    Raises:
+        UserInputError: It cannot be read.
+    """
+    pose = PoseConfig(
+        xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
+    )
+    if not spawn.source.uri:
+        name = _name(spawn, root_element(spawn.source.text)[1], taken)
+        return part_from_text(spawn.source.text, name=name, pose=pose, namespace=spawn.namespace)
+    path = spawn.source.path()
+    if not path.is_file():
+        raise MissingFileError(f"there is no file '{path}'")
+    name = _name(spawn, _own_name(path), taken)
+    part = part_from_file(path, name=name, pose=pose, namespace=spawn.namespace)
+    return _with_settings(part, path)
+
+
+def _with_settings(part: Part, path: Path) -> Part:
+    """Add the gains file beside a robot's model, and the settings of a shipped scene."""
+    robot = part.config
+    if not isinstance(robot, RobotConfig):
+        return part
+    gains = path.parent / "gains.yaml"
+    if gains.is_file() and _fit(gains, part):
+        robot = replace(robot, gains=str(gains))
+    known = shipped_settings(path)
+    if known is not None:
+        robot = replace(robot, keyframe=known.keyframe, gains=known.gains, gripper=known.gripper)
+    return replace(part, config=robot)
+
+
+def _fit(gains: Path, part: Part) -> bool:
+    """Return whether a gains file fits a robot; there may be several models in one folder."""
+    if part.spec is None:
+        return False
+    joints = tuple(joint.name for joint in part.spec.joints if joint.type in _SCALAR)
+    driven = tuple(
+        actuator.target
+        for actuator in part.spec.actuators
+        if (actuator.trntype, actuator.gaintype, actuator.biastype) == _MOTOR
+    )
+    try:
+        load_gains(gains, joints, driven)
+    except UserInputError as error:
+        _LOG.info("not used for '%s': %s", part.name, error)
+        return False
+    return True
+
+
+def _own_name(path: Path) -> str:
+    """Return the name in a model file, or else the file's name."""
+    if path.suffix == ".mjb":  # rejected later, with the reason
+        return to_name(path.stem)
+    return root_element(read_text(path))[1] or to_name(path.stem)
+
+
+def _name(spawn: SpawnRequest, own: str, taken: frozenset[str]) -> str:
+    name = spawn.name or own or ("entity" if spawn.allow_renaming else "")
+    if not name:
+        raise NameInvalidError(
+            "neither the request nor the model gives a name; give one, or set allow_renaming"
+        )
+    if name not in taken:
+        return name
+    if spawn.allow_renaming:
+        return unique_name(name, taken)
+    raise NameTakenError(f"'{name}' is taken; set allow_renaming, or give another name")
+
+
+def _numbers(values: np.ndarray) -> tuple[Any, ...]:
+    return tuple(float(value) for value in values)

@@ -1,0 +1,1 @@
+"""Models of clients, built in another process before the simulator builds them."""

@@ -1,0 +1,78 @@
+"""Trial builds: what a client sends is first read and compiled in another process."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from mujoco_ros.bridge.component import Component
+from mujoco_ros.bridge.trial_builds import trial_worker
+from mujoco_ros.model.errors import ParseError
+from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.model.scene.engine_plugins import loaded_libraries
+from mujoco_ros.process.worker_limits import (
+    WorkerDiedError,
+    WorkerLimitError,
+    WorkerLimits,
+    share_of_memory,
+)
+from mujoco_ros.process.worker_process import WorkerProcess
+
+LIMITS = WorkerLimits(
+    processor_s=60.0, wall_s=300.0, memory_bytes=share_of_memory(2, largest=8 << 30)
+)
+"""Limits of one model."""
+
+
+class TrialBuilds(Component):
+    """Builds models in a worker process, which a model may crash, fill or keep busy.
+
+    The process starts with the first model. If it dies, the next model starts another one.
+    """
+
+    def __init__(self, limits: WorkerLimits = LIMITS) -> None:
+        """Prepare the worker process."""
+        self._worker = WorkerProcess(
+            trial_worker.__name__, loaded_libraries, died=WorkerDiedError, limits=limits
+        )
+
+    @property
+    def pid(self) -> int | None:
+        """The id of the process, once it was started."""
+        return self._worker.pid
+
+    @contextmanager
+    def passed(self, where: str, function: Callable[..., object], *args: object) -> Iterator[None]:
+        """Build a model on trial, and have the block, in this thread, read the same files.
+
+        Args:
+            where: The model; begins error messages.
+            function: Builds it; can be pickled, and imports no ROS.
+            args: Its arguments.
+
+        Raises:
+            ParseError: The process died, the model exceeds a limit, or a file has changed since.
+            UserInputError: As the function raises it.
+        """
+        _, stamps = self._run(where, partial(trial_worker.discard, function, *args))
+        with unchanged_files(stamps):
+            yield
+
+    def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
+        """Return the result of a function, which can be pickled; see `passed`."""
+        return self._run(where, partial(function, *args))[0]
+
+    def stop(self) -> None:
+        """End the process; the trial in progress fails."""
+        self._worker.close()
+
+    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+        try:
+            answer: tuple[Any, Mapping[str, FileStamp]] = self._worker.submit(trial).result()
+        except WorkerLimitError as error:
+            raise ParseError(f"{where}: too large to build, limit {error}") from error
+        except WorkerDiedError as error:
+            raise ParseError(
+                f"{where}: it cannot be built: {error}; the simulator is not affected"
+            ) from error
+        return answer

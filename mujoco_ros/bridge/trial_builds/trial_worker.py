@@ -1,0 +1,42 @@
+"""The worker process that builds the models of clients on trial."""
+
+import logging
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import mujoco
+
+from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
+from mujoco_ros.model.scene.engine_plugins import load_libraries
+from mujoco_ros.process.worker_process import serve
+
+Trial = Callable[[], Any]
+"""Reads and compiles a model; it and its result can be pickled."""
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Build models until the simulator ends; return the exit code."""
+    # The simulator reports the same messages when it builds the model.
+    logging.getLogger().addHandler(logging.NullHandler())
+    warnings.simplefilter("ignore")
+    mujoco.set_mju_user_warning(lambda _message: None)
+    return serve(arguments, _prepare)
+
+
+def _prepare(libraries: Sequence[str]) -> Callable[[Trial], tuple[Any, Mapping[str, FileStamp]]]:
+    """Load the plugins of the simulator."""
+    load_libraries(libraries)
+    return _run
+
+
+def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+    """Return the result of a trial, and the stamps of the files that it read."""
+    with recorded_files() as stamps:
+        result = trial()
+    return result, stamps
+
+
+def discard(function: Callable[..., object], *args: object) -> None:
+    """Call a function whose result cannot be pickled."""
+    function(*args)
