@@ -1,6 +1,11 @@
-"""ROS arguments that a simulator passes to its child processes."""
+"""ROS arguments of a simulator: those of its child processes, and values before there is a node."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 _WITH_VALUE = {
     **dict.fromkeys(("-r", "--remap"), "remap"),
@@ -39,6 +44,42 @@ def child_ros_arguments(arguments: Sequence[str], namespace: str) -> list[str]:
         passed += argument
     # Last, as the first rule that matches a node wins.
     return [*passed, "-r", f"__ns:={namespace}"]
+
+
+def given_value(arguments: Sequence[str], name: str) -> Any:
+    """Return the value that the arguments give to a parameter of any node; None without one.
+
+    It is for what the middleware must know before there is a node. The last value counts; files
+    that cannot be read are skipped, since ROS reports them.
+
+    Args:
+        arguments: All arguments.
+        name: Name of the parameter.
+    """
+    found = None
+    for argument in _ros_arguments(arguments):
+        kind, value = _WITH_VALUE.get(argument[0]), argument[-1]
+        if kind == "param":
+            key, _, text = value.partition(":=")
+            if key.rpartition(":")[2] == name:
+                with suppress(yaml.YAMLError):
+                    found = yaml.safe_load(text)
+        elif argument[0] == "--params-file":
+            with suppress(OSError, ValueError, yaml.YAMLError):
+                content = yaml.safe_load(Path(value).read_text(encoding="utf-8"))
+                for parameters in _sections(content):
+                    found = parameters.get(name, found)
+    return found
+
+
+def _sections(content: Any) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of each node in the content of a parameter file."""
+    if isinstance(content, dict):
+        for key, value in content.items():
+            if key != "ros__parameters":
+                yield from _sections(value)
+            elif isinstance(value, dict):
+                yield value
 
 
 def _ros_arguments(arguments: Sequence[str]) -> Iterator[list[str]]:

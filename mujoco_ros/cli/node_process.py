@@ -49,6 +49,8 @@ def run(
     create: Callable[[], _Node],
     arguments: Sequence[str],
     work: Callable[[_Node], float] | None = None,
+    *,
+    in_lockstep: bool = False,
 ) -> int:
     """Run a node until it is interrupted; return the exit code.
 
@@ -56,9 +58,13 @@ def run(
         create: Creates the node.
         arguments: Command line, for ROS.
         work: Called before each wait for callbacks; returns the longest time to wait [s].
+        in_lockstep: Whether the node mainly exchanges messages with nodes that wait for it.
     """
-    # A thread of the middleware sends the messages, without the physics thread and the GIL.
-    os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", "ASYNCHRONOUS")
+    # A thread of the middleware sends the messages, without the physics thread and the GIL. In
+    # lockstep the physics thread waits for the answer anyway, and the other thread would cost more
+    # than sending: it spins until the sender has released the writer.
+    mode = "SYNCHRONOUS" if in_lockstep else "ASYNCHRONOUS"
+    os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", mode)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     handle_signals(lambda _number: os._exit(0))  # nothing to clean up yet
     try:

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 
 from mujoco_ros.bridge.node import MujocoNode
+from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
@@ -13,7 +14,8 @@ from mujoco_ros.model.scene.config import shipped_scenes
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is interrupted; return the exit code."""
     _, ros = parse(_parser(), arguments)
-    return run(lambda: MujocoNode(ros), ros)
+    in_lockstep = given_value(ros, "mode") == "lockstep"
+    return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
 
 
 def _parser() -> argparse.ArgumentParser:

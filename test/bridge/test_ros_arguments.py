@@ -1,8 +1,10 @@
 """ROS arguments of child processes."""
 
+from pathlib import Path
+
 import pytest
 
-from mujoco_ros.bridge.ros_arguments import child_ros_arguments
+from mujoco_ros.bridge.ros_arguments import child_ros_arguments, given_value
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,36 @@ from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 )
 def test_child_processes_get_the_arguments_that_are_not_for_the_simulator_alone(given, kept):
     assert child_ros_arguments(given, "/here") == ["--ros-args", *kept, "-r", "__ns:=/here"]
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        ([], None),
+        (["-p", "mode:=lockstep"], None),  # not for ROS
+        (["--ros-args", "-p", "mode:=lockstep"], "lockstep"),
+        (["--ros-args", "--param", "mujoco:mode:='lockstep'"], "lockstep"),
+        (["--ros-args", "-p", "mode:=lockstep", "-p", "mode:=realtime"], "realtime"),
+        (["--ros-args", "-p", "my_mode:=lockstep", "-r", "mode:=lockstep"], None),
+        (["--ros-args", "-p", "rate:=2.5", "-p", "mode:=[a"], None),
+        (["--ros-args", "--params-file", "any.yaml"], "lockstep"),
+        (["--ros-args", "--params-file", "named.yaml"], "lockstep"),
+        (["--ros-args", "--params-file", "other.yaml"], None),
+        (["--ros-args", "--params-file", "broken.yaml"], None),
+        (["--ros-args", "--params-file", "missing.yaml"], None),
+        (["--ros-args", "--params-file", "any.yaml", "-p", "mode:=realtime"], "realtime"),
+    ],
+)
+def test_the_value_of_a_parameter_is_known_before_there_is_a_node(
+    given: list[str], value: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {
+        "any": "/**: {ros__parameters: {mode: lockstep}}",
+        "named": "ns: {mujoco: {ros__parameters: {scene: arm, mode: lockstep}}}",
+        "other": "/**: {ros__parameters: {scene: arm}}",
+        "broken": "/**: {ros__parameters: [",
+    }
+    for name, content in files.items():
+        (tmp_path / f"{name}.yaml").write_text(content)
+    assert given_value(given, "mode") == value

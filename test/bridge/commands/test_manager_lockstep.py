@@ -21,11 +21,15 @@ CYCLES = 400
 
 @dataclass
 class Seen:
-    """A run: what the manager saw from `BEGIN` on, and what the simulator published and counted."""
+    """A run: what the manager saw from `BEGIN` on, and what the simulator published and counted.
+
+    The thread of the middleware that sends asynchronously gave up the processor `switches` times.
+    """
 
     cycles: list[tuple[int, int, list[int]]]
     states: dict[int, bytes]
     counters: dict[str, str]
+    switches: int
 
 
 class ManagedRun:
@@ -75,6 +79,7 @@ class ManagedRun:
             cycles=cycles[-CYCLES:],
             states={time: data for time, data in states.items() if first <= time <= last},
             counters=self.counters(),
+            switches=self._switches(),
         )
 
     def counters(self) -> dict[str, str]:
@@ -83,6 +88,12 @@ class ManagedRun:
         assert self.listener.spin_until(lambda: len(self._reports) > count)
         (row,) = [s for s in self._reports.latest.status if s.name.endswith(": lockstep")]
         return {value.key.partition(": ")[2]: value.value for value in row.values}
+
+    def _switches(self) -> int:
+        tasks = Path(f"/proc/{self.simulator.process.pid}/task").iterdir()
+        sending = [it for it in tasks if (it / "comm").read_text().startswith("dds.asyn")]
+        lines = [line for it in sending for line in (it / "status").read_text().splitlines()]
+        return sum(int(it.split()[1]) for it in lines if it.startswith("voluntary_ctxt"))
 
     def close(self) -> None:
         for manager in self._managers:
@@ -137,6 +148,11 @@ def test_two_runs_give_the_same_bits(runs: list[Seen]) -> None:
     assert len(first.states) == CYCLES
     assert first.states == second.states
     assert len(set(first.states.values())) == CYCLES, "the robot moves"
+
+
+def test_the_thread_that_waits_for_the_answers_sends_the_messages(runs: list[Seen]) -> None:
+    for run in runs:
+        assert run.switches < CYCLES, "another thread wakes for each tick"
 
 
 def test_the_clock_continues_after_a_manager_has_ended_and_waits_for_the_next_one(
