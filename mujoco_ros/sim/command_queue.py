@@ -4,7 +4,7 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -13,10 +13,28 @@ class QueueFullError(RuntimeError):
     """The physics thread does not keep up with its commands, or has ended."""
 
 
+class Inlet(Protocol):
+    """Another way by which commands come, without a thread between."""
+
+    def take(self) -> None:
+        """Run the commands that are there."""
+
+    def wait(self, timeout_s: float) -> None:
+        """Return when there are commands, after `wake`, or after a timeout [s]."""
+
+    def wake(self) -> None:
+        """Make `wait` return; for any thread."""
+
+
 class CommandQueue:
-    """A bounded queue of commands, filled by any thread and drained by the physics thread."""
+    """A bounded queue of commands, filled by any thread and drained by the physics thread.
+
+    Attributes:
+        inlet: Another way by which commands come, if there is one; the physics thread sets it.
+    """
 
     def __init__(self, limit: int = 1024) -> None:
+        self.inlet: Inlet | None = None
         self._limit = limit
         self._closed = False
         self._lock = threading.Lock()  # of submitting threads; draining needs none
@@ -45,16 +63,26 @@ class CommandQueue:
 
     def wait(self, timeout_s: float) -> None:
         """Wait until a command is submitted after the last call, or `wake` is called."""
-        self._submitted.wait(timeout_s)
+        inlet = self.inlet
+        if inlet is None:
+            self._submitted.wait(timeout_s)
+        else:
+            inlet.wait(timeout_s)
         self._submitted.clear()  # before the next `drain`, so that no later command is missed
 
     def wake(self) -> None:
         """Make `wait` return."""
         if not self._submitted.is_set():
             self._submitted.set()
+        inlet = self.inlet
+        if inlet is not None:
+            inlet.wake()
 
     def drain(self) -> None:
-        """Run the queued commands in order; for the physics thread."""
+        """Run the commands of the inlet, and the queued ones in order; for the physics thread."""
+        inlet = self.inlet
+        if inlet is not None:
+            inlet.take()
         for _ in range(len(self._waiting)):
             command, future = self._waiting.popleft()
             if not future.set_running_or_notify_cancel():

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.control.joint_command import forward_command, joint_command
+from mujoco_ros.control.joint_command import JointCommandReader, forward_command, joint_command
 
 LEAVE = np.nan
 JOINTS = some_joints(
@@ -180,3 +180,38 @@ def test_any_input_is_rejected_or_gives_a_valid_command(names, fields):
         assert given_ones.any()
         takes = [what in JOINTS.interfaces[joint] for what in ("position", "velocity", "effort")]
         assert (np.array(takes) | ~given_ones).all()
+
+
+_VALUES = st.sampled_from([LEAVE, 0.0, -0.5, 1.0, 2.0, 2.0005, 3.0, 1e9, -1e9, 2e9, np.inf])
+_NAMES = st.lists(st.sampled_from([*JOINTS.names, "unknown"]), max_size=4)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=300)
+def test_a_reader_finds_the_same_in_commands_of_known_joints(data: st.DataObject) -> None:
+    reader = JointCommandReader(JOINTS)
+    names = tuple(data.draw(_NAMES))
+    for _ in range(4):
+        fields = [
+            data.draw(st.lists(_VALUES, min_size=size, max_size=size))
+            for size in data.draw(st.lists(st.sampled_from([0, *2 * [len(names)], 2]), min_size=3))[
+                :3
+            ]
+        ]
+        out_of_limits = data.draw(st.sampled_from(["clamp", "refuse"]))
+        try:
+            expected = joint_command(JOINTS, out_of_limits, names, fields)
+        except CommandError as error:
+            with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+                reader.read(out_of_limits, names, fields)
+            continue
+        found = reader.read(out_of_limits, names, fields)
+        np.testing.assert_array_equal(found.joints, expected.joints)
+        np.testing.assert_array_equal(found.values, expected.values)
+        assert (found.clamped, found.ignored) == (expected.clamped, expected.ignored)
+
+
+def test_a_command_keeps_its_values_when_the_next_one_is_read() -> None:
+    reader = JointCommandReader(JOINTS)
+    commands = [reader.read("clamp", ("a", "b"), ([x, x], [], [])) for x in (0.0, 0.1, 0.2)]
+    assert [it.values[0].tolist() for it in commands] == [[x, x] for x in (0.0, 0.1, 0.2)]

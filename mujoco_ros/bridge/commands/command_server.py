@@ -37,14 +37,17 @@ class CommandServer:
         """
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit = partial(context.submit, control=control)
-        self._rejections = context.rejections
+        self._rejections, self._inbox = context.rejections, context.inbox
         self._namespace, self._control = namespace, control
         self._open: list[Publisher | Subscription] = []
 
     def close(self, reason: str) -> None:
         """Close the topics, abort all goals and accept no more."""
         while self._open:
-            self._endpoints.close(self._open.pop())
+            endpoint = self._open.pop()
+            if isinstance(endpoint, Subscription):
+                self._inbox.remove(endpoint)
+            self._endpoints.close(endpoint)
         if self.goals is not None:
             self.goals.close(reason)
 
@@ -80,3 +83,27 @@ class CommandServer:
                 on_count=on_count and partial(on_count, topic),
             )
         )
+
+    def _subscribe_source(
+        self,
+        kind: Any,
+        callback: Callable[[str, bytes, bool], None],
+        *names: str,
+        on_count: Callable[[str, int], None] | None = None,
+    ) -> None:
+        """Subscribe to commands that the clock may wait for.
+
+        `callback` gets the name of the topic, the serialized message, and whether it is called in
+        the physics thread.
+        """
+        topic = within(self._namespace, *names)
+        subscription = self._endpoints.subscription(
+            kind,
+            topic,
+            lambda data: callback(topic, data, False),
+            RELIABLE,
+            raw=True,
+            on_count=on_count and partial(on_count, topic),
+        )
+        self._open.append(subscription)
+        self._inbox.add(topic, subscription, lambda data: callback(topic, data, True))

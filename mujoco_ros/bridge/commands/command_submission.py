@@ -46,6 +46,7 @@ class CommandSubmission:
         start: float | None = None,
         control: RobotControl | None = None,
         component: Hashable = (),
+        now: bool = False,
     ) -> None:
         """Submit a command.
 
@@ -57,13 +58,17 @@ class CommandSubmission:
             start: When it starts [s of simulated time]; None is at once.
             control: The robot that it is for; it is dropped if it is from before its state was set.
             component: What distinguishes the components of a controller_manager.
+            now: Whether the caller is the physics thread, which runs it at once.
         """
         simulation = self._simulation
 
-        def failed(future: Future[None]) -> None:
+        def failed(error: BaseException) -> None:
+            simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
+
+        def done(future: Future[None]) -> None:
             error = None if future.cancelled() else future.exception()
             if error is not None:
-                simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
+                failed(error)
 
         def run() -> None:
             past = self._past(stamp, start)
@@ -74,6 +79,12 @@ class CommandSubmission:
             if problem:
                 simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
+        if now:
+            try:
+                run()
+            except Exception as error:
+                failed(error)
+            return
         try:
             future = simulation.commands.submit(run)
         except QueueFullError as error:
@@ -81,7 +92,7 @@ class CommandSubmission:
             if goal is not None:
                 goal.abort(str(error))
             return
-        future.add_done_callback(failed)
+        future.add_done_callback(done)
 
     def _past(self, stamp: int, start: float | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""

@@ -74,17 +74,20 @@ class LockstepParameters(Component):
         """
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
+        self._inbox = context.inbox
         self._next = LockstepConfig()
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
         self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
+        self._serve()
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that reconfigures the lockstep."""
         if not values.keys() & set(_NAMES):
             return None
+        self._serve()
         return partial(self._lockstep.configure, self._config(self._simulation))
 
     def wait(self, now: float) -> float:
@@ -184,6 +187,10 @@ class LockstepParameters(Component):
             timeout_s=values["lockstep_timeout"],
             policy=values["lockstep_policy"],
         )
+
+    def _serve(self) -> None:
+        """Have the physics thread take the commands that the clock waits for."""
+        self._inbox.serve(self._sources() if self._values["mode"] == "lockstep" else ())
 
     def _sources(self) -> dict[str, float]:
         return parse_sources(self._values["lockstep_sources"])

@@ -1,5 +1,6 @@
 """Log and counters of commands that are rejected, changed or preempted."""
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -14,6 +15,8 @@ _MOST_MESSAGES = 20
 class RejectionLog:
     """Logs problems with commands at a limited rate, and counts them for /diagnostics.
 
+    Any thread may report.
+
     Attributes:
         counts: Number of problems since the start, by kind and topic.
     """
@@ -21,6 +24,7 @@ class RejectionLog:
     def __init__(self, log: Callable[[str], object]) -> None:
         """Log by `log`."""
         self._log = log
+        self._lock = threading.Lock()
         self.counts: dict[str, int] = {}
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
@@ -42,6 +46,14 @@ class RejectionLog:
             detail: Text to log behind the message that does not make it a different one, as a time.
             count: Number of occurrences.
         """
+        with self._lock:
+            before = self._count(topic, kind, message, count)
+        if before is not None:
+            more = f" ({before} more before this)" if before else ""
+            self._log(f"{topic}: {message}{detail}{more}")
+
+    def _count(self, topic: str, kind: str, message: str, count: int) -> int | None:
+        """Count a problem; return how many were not logged before it, None if it is not logged."""
         key = f"{kind} on {topic}"
         self.counts[key] = self.counts.get(key, 0) + count
         where, now = (topic, kind), time.monotonic()
@@ -50,8 +62,6 @@ class RejectionLog:
             del logged[text]
         if message in logged or len(logged) >= _MOST_MESSAGES:
             self._suppressed[where] = self._suppressed.get(where, 0) + 1
-            return
+            return None
         logged[message] = now
-        before = self._suppressed.pop(where, 0)
-        more = f" ({before} more before this)" if before else ""
-        self._log(f"{topic}: {message}{detail}{more}")
+        return self._suppressed.pop(where, 0)

@@ -5,16 +5,17 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
+from mujoco_ros.bridge.commands.joint_state_reader import JointStateReader
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.joint_command import JointCommand, forward_command, joint_command
+from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.naming import within
@@ -30,7 +31,9 @@ class StreamServer(CommandServer):
         self._ignored: set[str] = set()
         self._lockstep = context.lockstep
         self._in_lockstep: tuple[StreamSettings, StreamSettings] | None = None
-        self._subscribe(
+        self._messages = JointStateReader()
+        self._commands = JointCommandReader(control.joints)
+        self._subscribe_source(
             JointState,
             self._handle_joint_command,
             CommandSource.JOINT_COMMANDS,
@@ -40,25 +43,23 @@ class StreamServer(CommandServer):
             if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
                 handle = partial(self._handle_forward_command, source)
-                self._subscribe(Float64MultiArray, handle, source, "commands")
+                self._subscribe_source(Float64MultiArray, handle, source, "commands")
                 listing = self._endpoints.publisher(
                     JointState, within(namespace, source, "joints"), LATCHED
                 )
                 listing.publish(JointState(name=names))
                 self._open.append(listing)
 
-    def _handle_joint_command(self, topic: str, message: JointState) -> None:
-        fields = (message.position, message.velocity, message.effort)
-        control = self._control
+    def _handle_joint_command(self, topic: str, data: bytes, now: bool) -> None:
+        stamp, frame_id, names, fields = self._messages.read(data)
         self._submit_checked(
             topic,
             CommandSource.JOINT_COMMANDS,
-            lambda: joint_command(
-                control.joints, control.stream.out_of_limits, message.name, fields
-            ),
-            nanoseconds(message.header.stamp),
-            tuple(message.name),
-            restarts=message.header.frame_id == RESTART,
+            lambda: self._commands.read(self._control.stream.out_of_limits, names, fields),
+            stamp,
+            names,
+            restarts=frame_id == RESTART,
+            now=now,
         )
 
     def _count_publishers(self, topic: str, count: int) -> None:
@@ -68,15 +69,16 @@ class StreamServer(CommandServer):
                 self._simulation.commands.submit(depart, urgent=True)
 
     def _handle_forward_command(
-        self, source: CommandSource, topic: str, message: Float64MultiArray
+        self, source: CommandSource, topic: str, data: bytes, now: bool
     ) -> None:
-        control = self._control
+        control, message = self._control, deserialize_message(data, Float64MultiArray)
         self._submit_checked(
             topic,
             source,
             lambda: forward_command(
                 control.joints, control.stream.out_of_limits, FORWARDED[source], message.data
             ),
+            now=now,
         )
 
     def _submit_checked(
@@ -88,12 +90,13 @@ class StreamServer(CommandServer):
         component: tuple[str, ...] = (),
         *,
         restarts: bool = False,
+        now: bool = False,
     ) -> None:
         try:
             command = read()
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
-            self._submit(topic, _nothing, stamp=stamp, component=component)
+            self._submit(topic, _nothing, stamp=stamp, component=component, now=now)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -111,7 +114,7 @@ class StreamServer(CommandServer):
                 self._control.reset_hold.release(source)
             self._control.command(source, command, time, self._settings(topic))
 
-        self._submit(topic, apply, stamp=stamp, component=component)
+        self._submit(topic, apply, stamp=stamp, component=component, now=now)
 
     def _settings(self, topic: str) -> StreamSettings:
         """Return the settings of a topic, with the period of its ticks unless one is configured."""
