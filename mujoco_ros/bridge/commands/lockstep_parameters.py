@@ -78,6 +78,7 @@ class LockstepParameters(Component):
         self._next = LockstepConfig()
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
+        self._ending = False
         self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
@@ -102,12 +103,20 @@ class LockstepParameters(Component):
         """
         for topic in topics:
             round_trip = self._round_trips.get(topic)
-            if round_trip is not None and not round_trip.wait(_CONFIRMED_S):
+            if self._ending or round_trip is None:
+                continue
+            if not round_trip.wait(_CONFIRMED_S) and not self._ending:
                 _LOG.warning(
                     "lockstep: a component on '%s' does not answer requests, so its joint states "
                     "may be those of the tick before",
                     topic,
                 )
+
+    def stop(self) -> None:
+        """Wait for no component any more: it may have ended at the same time."""
+        self._ending = True
+        for round_trip in list(self._round_trips.values()):
+            round_trip.end()
 
     def _connect(self, topic: str) -> None:
         """Connect to the hardware components of a controller_manager, which publish on a topic."""

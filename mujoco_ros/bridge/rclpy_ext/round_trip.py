@@ -41,6 +41,11 @@ class RoundTrip:
         self._wait_set = _rclpy.WaitSet(0, 0, 0, size, 0, 0, node.context.handle)
         self._matched: list[Any] = []
         self._checked = 0.0  # wall time at which `_matched` was determined [s]
+        self._ending = False
+
+    def end(self) -> None:
+        """Have `wait` return soon, now and later; for any thread."""
+        self._ending = True
 
     def wait(self, timeout_s: float) -> bool:
         """Return whether all nodes that exist have answered within a wall time [s]."""
@@ -59,7 +64,7 @@ class RoundTrip:
             if pending and time.monotonic() > self._checked + _CHECK_NS * 1e-9:
                 self._check()
                 pending = {it: number for it, number in pending.items() if it in self._matched}
-                if pending and time.monotonic() > deadline:
+                if pending and (self._ending or time.monotonic() > deadline):
                     return False
         return True
 

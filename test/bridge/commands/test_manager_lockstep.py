@@ -170,3 +170,12 @@ def test_the_clock_continues_after_a_manager_has_ended_and_waits_for_the_next_on
     assert managed.listener.spin_until(
         lambda: log.log.count("the clock waits for 'joint_commands', with 2 components") == 2
     )
+
+
+def test_the_simulator_ends_cleanly_beside_a_manager_that_was_killed(managed: ManagedRun) -> None:
+    manager = managed.start(10**6)
+    managed.simulator.wait_for_log("the clock waits for 'joint_commands', with 2 components")
+    managed.listener.set_parameters({"real_time_factor": 0.0})
+    manager.kill()
+    manager.wait(WAIT_LIMIT_S)
+    assert managed.simulator.stop() == 0

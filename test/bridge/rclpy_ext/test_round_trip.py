@@ -65,6 +65,20 @@ def test_a_node_that_does_not_answer_in_time_is_reported(
     silent.destroy_node()
 
 
+def test_a_wait_for_a_node_that_does_not_answer_can_be_ended(
+    ros_node: Node, spin_until: Callable[..., bool]
+) -> None:
+    silent = Node("silent", context=ros_node.context)  # without an executor
+    trip = RoundTrip(ros_node, ["/silent/get_parameters"])
+    assert connected(trip, spin_until)
+    waiting = threading.Thread(target=trip.wait, args=(100 * WAIT_LIMIT_S,), daemon=True)
+    waiting.start()
+    trip.end()
+    waiting.join(WAIT_LIMIT_S)
+    assert not waiting.is_alive()
+    silent.destroy_node()
+
+
 def test_nodes_that_do_not_exist_are_not_waited_for(
     ros_node: Node, spin_until: Callable[..., bool], taker: tuple[Node, list[int]]
 ) -> None:
