@@ -14,6 +14,7 @@ from benchmark.measurements import (
     commands,
     controllers,
     executors,
+    lockstep,
     publishing,
     recording,
     reliability,
@@ -45,6 +46,8 @@ MEASUREMENTS: dict[str, Measurement] = {
     "q": cameras_and_viewer.cameras_and_viewer,
     "r": controllers.controllers,
     "s": reliability.reliability,
+    "t": lockstep.lockstep,
+    "u": controllers.hosted,
     "executors": executors.executors,
 }
 """Choices of ``--only``."""
@@ -98,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m benchmark",
         description="Measure the simulator in processes of its own, and compare the results with "
-        "their limits.\nAll measurements take about 40 minutes, most of it for (f), (r) and (s).",
+        "their limits.\nAll measurements take about 45 minutes, most of it for (f), (r) and (s).",
         epilog=f"measurements:\n{choices}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -35,6 +35,9 @@ class Durations:
     long_run_from: float = 60.0
     long_run_to: float = 660.0
     executors: float = 30.0
+    lockstep: float = 20.0
+    held_resets: int = 20
+    controllers: float = 10.0
 
 
 FULL = Durations()
@@ -67,4 +70,7 @@ QUICK = Durations(
     long_run_from=15.0,
     long_run_to=45.0,
     executors=6.0,
+    lockstep=5.0,
+    held_resets=4,
+    controllers=3.0,
 )

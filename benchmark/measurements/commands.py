@@ -120,7 +120,19 @@ def costs(durations: Durations) -> list[Row]:
             limit="< 15",
             keeps=lambda us: us < 15,
         ),
+        result(
+            "j",
+            "RobotControl.update alone, upsampled trajectory",
+            alone["upsampled"],
+            "µs",
+            limit="< 15",
+            keeps=lambda us: us < 15,
+        ),
         result("j", "RobotControl.update alone, stream", alone["stream"], "µs"),
+        *(
+            result("j", f"RobotControl.update alone, Cartesian, {mode} (arm)", alone[mode], "µs")
+            for mode in ("pose", "impedance")
+        ),
         result("j", "RobotControl.command alone", alone["command"], "µs"),
     ]
 

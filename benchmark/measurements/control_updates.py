@@ -1,10 +1,13 @@
-"""Cost of RobotControl calls for all joints of the humanoid, with warm caches."""
+"""Cost of RobotControl calls for all joints of a robot, with warm caches."""
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
+from mujoco_ros.control.cartesian.commands import twist_target
+from mujoco_ros.control.cartesian.settings import CartesianMode
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.modes import POSITION
@@ -12,17 +15,20 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, tolerances, trajectory
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.simulation import Simulation
 
 _SEGMENT_S = 0.05
 _LOOPS = 10
+_MODES: tuple[CartesianMode, ...] = ("pose", "impedance")
 
 
 def update_costs(steps: int) -> dict[str, float]:
     """Return the cost of calls of RobotControl [µs], in the fastest of ten loops.
 
-    ``trajectory``: `update` on a quintic trajectory; ``stream``: `update` on a ramp between two
-    streamed commands; ``command``: `command`.
+    ``trajectory``: `update` on a quintic trajectory; ``upsampled``: on a smooth curve through
+    positions; ``stream``: on a ramp between two streamed commands; ``command``: `command`, all with
+    the humanoid; ``pose`` and ``impedance``: `update` of the arm's Cartesian controller.
     """
     simulation = Simulation(load_scene("humanoid"))
     control, timestep = simulation.controls[0], float(simulation.model.opt.timestep)
@@ -45,21 +51,50 @@ def update_costs(steps: int) -> dict[str, float]:
     allowed = tolerances(control.joints, control.trajectory.settings, path.joints)
     control.follow(path, allowed, 1, now)
     costs = {"trajectory": _fastest(update, steps)}
+    control.trajectory.settings = replace(control.trajectory.settings, positions_upsampling=True)
+    path = _trajectory(control, names, duration, upsampled=True)
+    control.follow(path, allowed, 2, now)
+    costs["upsampled"] = _fastest(update, steps)
     q = control.references.q[path.joints]
     message = joint_command(control.joints, "clamp", names, [(q + 0.01).tolist(), still, still])
     costs["command"] = _fastest(send, steps // 10)
     control.stream = StreamSettings(period=duration)
     send()
     costs["stream"] = _fastest(update, steps)
-    return costs
+    return costs | {mode: _cartesian(mode, steps) for mode in _MODES}
 
 
-def _trajectory(control: RobotControl, names: list[str], duration: float) -> Trajectory:
-    """Return a trajectory of this duration with quintic segments."""
+def _cartesian(mode: CartesianMode, steps: int) -> float:
+    """Return the cost of `update` while the tool of the arm moves slowly [µs]."""
+    simulation = Simulation(load_scene("arm"))
+    control, timestep = simulation.controls[0], float(simulation.model.opt.timestep)
+    cartesian = control.cartesian
+    assert isinstance(cartesian, CartesianController)
+    assert cartesian.chain is not None
+    cartesian.configure(replace(cartesian.settings, mode=mode, twist_timeout=0.0))
+    frame = cartesian.chains.resolve("", cartesian.chain.base)
+    now = 0.0
+    control.command_cartesian(twist_target(frame, (0.0, 0.0, -1e-3), (0.0, 0.0, 0.0)), now)
+
+    def update() -> None:
+        nonlocal now
+        now += timestep
+        control.update(now)
+
+    cost = _fastest(update, steps // 10)
+    assert cartesian.busy
+    return cost
+
+
+def _trajectory(
+    control: RobotControl, names: list[str], duration: float, *, upsampled: bool = False
+) -> Trajectory:
+    """Return a trajectory of this duration with quintic segments, or of positions only."""
     times = _SEGMENT_S * np.arange(1, round(duration / _SEGMENT_S) + 2)
     values = np.zeros((4, len(times), len(names)))
     values[0] = control.references.q[control.joints.find(names)]
     given = np.ones((4, len(times)), dtype=bool)
+    given[1:] = not upsampled
     return trajectory(
         control.joints,
         control.trajectory.settings,
@@ -67,6 +102,7 @@ def _trajectory(control: RobotControl, names: list[str], duration: float) -> Tra
         names,
         None,
         PointArrays(times=times, values=values, given=given),
+        upsampled=upsampled,
     )
 
 

@@ -1,10 +1,13 @@
-"""Success and speed of a controller's episodes."""
+"""Success and speed of a controller's episodes, and cost of hosted controllers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from os import sched_getaffinity
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmark.durations import Durations
+from benchmark.processes.child_process import run_trial, simulator
 from benchmark.report import Row, result
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import LAB, SPEED, TABLE, Bound
@@ -14,6 +17,15 @@ from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 _SEED = 1_000_000
 _REQUIRED = {"lab": LAB, "table": (*TABLE, SPEED)}
 """Required bounds by conditions."""
+_HOSTED = {"stand": "humanoid", "left": "left_arm", "right": "right_arm"}
+"""Hosted controllers of the scene zoo and their robots, in the order in which they are added."""
+_SETTINGS = {
+    "left.type": "pick_place",
+    "right.type": "grasp_reflex",
+    **{f"{name}.robot": robot for name, robot in _HOSTED.items()},
+}
+_SETTLE_S = 5.0
+_TIMEOUT_S = 60.0
 
 
 def controllers(durations: Durations) -> list[Row]:
@@ -29,6 +41,27 @@ def controllers(durations: Durations) -> list[Row]:
             raise KeyboardInterrupt
         shown = [it if name == "lab" else replace(it, lab="") for it in (*LAB, SPEED)]
         rows += _rows(f"{name}, {counts[name]} episodes", summarize(episodes), shown, required)
+    return rows
+
+
+def hosted(durations: Durations) -> list[Row]:
+    """(u) Processor time of the simulator with several hosted controllers, scene zoo."""
+    rows = []
+    for count in range(len(_HOSTED) + 1):
+        names = list(_HOSTED)[:count]
+        of_controllers = {
+            key: it for key, it in _SETTINGS.items() if key.partition(".")[0] in names
+        }
+        parameters = {"controllers": f"[{', '.join(names)}]", **of_controllers} if names else {}
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            with simulator("zoo", folder, parameters) as sim:
+                sim.sleep(_SETTLE_S)
+                timeout = durations.controllers + _TIMEOUT_S
+                records = run_trial("spent", folder, timeout, durations.controllers, sim.pid)
+        share = 100.0 * float(records["cpu_s"]) / float(records["simulated_s"])
+        shown = f"with {count} hosted" + (f": {', '.join(names)}" if names else "")
+        rows.append(result("u", f"processor time at factor 1 {shown}", share, "% of a core"))
     return rows
 
 

@@ -94,6 +94,11 @@ class Process:
         if self._process.poll() is not None:
             raise self._error(f"ended with exit code {self._process.returncode}")
 
+    @property
+    def pid(self) -> int:
+        """Its id."""
+        return self._process.pid
+
     def cpu_s(self) -> float:
         """Return the CPU time of all its threads [s]."""
         return cpu_s(self._process.pid)
