@@ -78,6 +78,7 @@ class Drives:
         self._least = -self._most
         self.kp = np.zeros(len(joints.names))  # (n,) Nm/rad or N/m
         self.kd = np.zeros(len(joints.names))  # (n,) Nms/rad or Ns/m
+        self._pd_acts = np.ones(len(joints.names))  # 0 where efforts act alone
         self.set_gains(self.kp, self.kd)
 
     @property
@@ -148,7 +149,20 @@ class Drives:
             kd: Damping of every joint [Nms/rad or Ns/m].  # (n,)
         """
         self.kp[:], self.kd[:] = kp, kd
-        p, d = self.kp[self._servo_joints], self.kd[self._servo_joints]
+        self._write_gains()
+
+    def switch_pd(self, joints: np.ndarray, *, on: bool) -> None:
+        """Switch the PD law of joints off, so that efforts act alone, or on again; gains stay.
+
+        Args:
+            joints: Indices into the joint arrays; ignored where there is no servo.  # (k,)
+            on: Whether the PD law acts.
+        """
+        self._pd_acts[joints] = on
+        self._write_gains()
+
+    def _write_gains(self) -> None:
+        p, d = (self._pd_acts * np.stack([self.kp, self.kd]))[:, self._servo_joints]
         self._model.actuator_biasprm[self._servo_actuators, 1] = -p / self._gear**2
         self._model.actuator_biasprm[self._servo_actuators, 2] = -d / self._gear**2
         self._q[self._servo_rows] = p / self._gear

@@ -127,6 +127,26 @@ def test_gains_of_zero_leave_plain_effort_control(simulate):
         assert simulation.sample.qfrc_actuator[0] == pytest.approx(torque, abs=1e-12)
 
 
+def test_without_the_pd_law_the_effort_acts_alone_until_it_is_switched_on(simulate):
+    simulation = simulate(joint_model('<motor joint="j"/>'), gains={"j": (100.0, 5.0)})
+    drives, references, joint = simulation.drives, simulation.references, np.array([0])
+    references.q[0], references.dq[0], references.tau[0] = START + 0.5, 1.0, 0.25
+
+    def torque():
+        simulation.step()
+        return simulation.data.qfrc_actuator[0]
+
+    drives.switch_pd(joint, on=False)
+    assert torque() == pytest.approx(0.25)
+    drives.set_gains(np.array([200.0]), np.array([8.0]))
+    assert torque() == pytest.approx(0.25)
+    assert drives.kp[0] == 200.0
+    drives.switch_pd(joint, on=True)
+    q, dq = simulation.data.qpos[0], simulation.data.qvel[0]
+    expected = 200.0 * (references.q[0] - q) + 8.0 * (1.0 - dq) + 0.25
+    assert torque() == pytest.approx(expected)
+
+
 def test_an_effort_of_zero_is_a_command(simulate):
     simulation = simulate(joint_model('<motor joint="j"/>'), gains={"j": (0.0, 0.0)})
     for effort in (2.0, 0.0):

@@ -14,6 +14,7 @@ from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.simulation import Simulation
 
 PANDA_READY = (0.0, -0.785, 0.0, -2.356, 0.0, 1.571, 0.785)
+UR_READY = (0.0, -1.2, 1.6, -1.9, -1.57, 0.0)
 
 SERVO_ARM = """
 <mujoco model="servo">
@@ -43,6 +44,19 @@ SERVO_ARM = """
   </actuator>
 </mujoco>
 """
+
+
+def settling_time(positions: np.ndarray, goal: np.ndarray, timestep: float, within: float) -> float:
+    """Return when the frame is within a distance of the goal, to stay [s].
+
+    Args:
+        positions: After each step [m].  # (steps, 3)
+        goal: [m]  # (3,)
+        timestep: [s]
+        within: [m]
+    """
+    outside = np.flatnonzero(np.linalg.norm(positions - goal, axis=1) > within)
+    return (outside[-1] + 1) * timestep if len(outside) else 0.0
 
 
 class FrameRobot:

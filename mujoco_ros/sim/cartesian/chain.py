@@ -6,7 +6,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.cartesian.commands import FixedFrame
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.index_ranges import ArrayPart, as_slice
+from mujoco_ros.sim.drives import Drives
 
 _DISCRETE = int(mujoco.mjtIntegrator.mjINT_DISCRETE)
 
@@ -68,7 +69,8 @@ class FrameChain:
         frame: FixedFrame,
         base: FixedFrame,
         joints: ChainJoints,
-        kp: np.ndarray,
+        drives: Drives,
+        columns: np.ndarray,
     ) -> None:
         """Prepare for a frame of a robot.
 
@@ -78,11 +80,12 @@ class FrameChain:
             frame: The frame.
             base: The root body of the robot that carries it.
             joints: The joints that move it.
-            kp: Stiffness of the PD law of the joints of the robot, which may change.  # (n,)
+            drives: The actuators of all joints.
+            columns: The joints that move it, among all joints.  # (k,)
         """
         self.frame, self.base, self.joints = frame, base, joints
         self._model, self._live = model, data
-        self._scratch: mujoco.MjData | None = None
+        self._drives, self._columns = drives, columns
         count = len(joints.names)
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self.jacobian = np.zeros((6, count))
@@ -90,72 +93,109 @@ class FrameChain:
         self.carried = _subtree(model, base.body)
         self._by_axes = self.jacobian.reshape(2, 3, count)
         self._full = np.zeros((6, model.nv))
+        self._linear, self._angular = self._full[:3], self._full[3:]
         self._part = np.zeros((6, count))
         self._part_by_axes = self._part.reshape(2, 3, count)
-        self._dof, self._columns = as_slice(joints.dof), as_slice(joints.indices)
-        self._kp = kp
-        self._qpos = as_slice(joints.qpos)
+        self._dof = as_slice(joints.dof)
+        self._full_part = self._full[:, self._dof] if isinstance(self._dof, slice) else None
+        self._kp, self._k = ArrayPart(drives.kp, columns), np.zeros(count)
         self._origin, self._base_quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._to_base, self._from_base = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._turn = np.zeros(9)
+        self._turn_matrix = self._turn.reshape(3, 3)
         self._point, self._quat = np.zeros(3), np.zeros(4)
+        self._drift, self._vector = np.zeros(6), np.zeros(3)
         self._effort, self._bias = np.zeros((2, model.nv))
+        self._effort_part = ArrayPart(self._effort, joints.dof)
+        self._bias_part = ArrayPart(self._bias, joints.dof)
         self._inertia = np.zeros((model.nv, model.nv))
+        self._inertia_at = (joints.dof[:, None] * model.nv + joints.dof).ravel()
+        self._inertia_part = ArrayPart(self._inertia.reshape(-1), self._inertia_at)
         self._armature = model.dof_armature[joints.dof]
         self._damping = model.dof_damping[joints.dof]
+        self._q = ArrayPart(data.qpos, joints.qpos)
+        self._dq = ArrayPart(data.qvel, joints.dof)
+        self._gravcomp = ArrayPart(data.qfrc_gravcomp, joints.dof)
+        self._spring = ArrayPart(data.qfrc_spring, joints.dof)
+        self._scratch: mujoco.MjData | None = None
 
     def prepare(self) -> None:
         """Allocate the copy of the state; in any thread."""
-        if self._scratch is None:
-            self._scratch = mujoco.MjData(self._model)
+        if self._scratch is not None:
+            return
+        live, scratch, joints = self._live, mujoco.MjData(self._model), self.joints
+        copied = [(scratch.qpos, live.qpos), (scratch.qvel, live.qvel)]
+        if self._model.nmocap:
+            copied += [(scratch.mocap_pos, live.mocap_pos), (scratch.mocap_quat, live.mocap_quat)]
+        # The attributes of MjData are slow to read.
+        self._copied = copied
+        self._xpos, self._xquat = scratch.xpos, scratch.xquat
+        self._located_q = ArrayPart(scratch.qpos, joints.qpos)
+        self._located_dq = ArrayPart(scratch.qvel, joints.dof)
+        self._located_ddq = ArrayPart(scratch.qacc, joints.dof)
+        self._scratch = scratch
+
+    def switch_pd(self, *, on: bool) -> None:
+        """Switch the PD law of the joints; see `Drives.switch_pd`."""
+        self._drives.switch_pd(self._columns, on=on)
 
     def measure(self, q: np.ndarray, dq: np.ndarray) -> None:
         """Copy the measured positions and velocities of the joints.  # (k,) each."""
-        q[:], dq[:] = self._live.qpos[self._qpos], self._live.qvel[self._dof]
+        self._q.read(q)
+        self._dq.read(dq)
 
     def read(self) -> None:
         """Copy the measured state."""
         self.prepare()
-        scratch, live = self._scratch, self._live
-        assert scratch is not None
-        scratch.qpos[:], scratch.qvel[:] = live.qpos, live.qvel
-        if self._model.nmocap:
-            scratch.mocap_pos[:], scratch.mocap_quat[:] = live.mocap_pos, live.mocap_quat
+        for copy, live in self._copied:
+            copy[:] = live
 
     def locate(self, q: np.ndarray) -> None:
         """Compute pose and Jacobian of the frame at joint positions (k,), after `read`."""
         model, data, frame = self._model, self._scratch, self.frame
         assert data is not None
-        data.qpos[self._qpos] = q
+        self._located_q.write(q)
         mujoco.mj_kinematics(model, data)
         mujoco.mj_comPos(model, data)
         self._locate_base()
         point, body = self._point, frame.body
         mujoco.mju_mulPose(
-            point, self._quat, data.xpos[body], data.xquat[body], frame.position, frame.quat_wxyz
+            point, self._quat, self._xpos[body], self._xquat[body], frame.position, frame.quat_wxyz
         )
-        full = self._full
-        mujoco.mj_jac(model, data, full[:3], full[3:], point, body)
+        mujoco.mj_jac(model, data, self._linear, self._angular, point, body)
         mujoco.mju_mulPose(
             self.position, self.quat, self._to_base, self._from_base, point, self._quat
         )
-        if isinstance(self._dof, slice):
-            self._part[:] = full[:, self._dof]
+        self._take_columns()
+        np.matmul(self._turn_matrix, self._part_by_axes, out=self._by_axes)
+
+    def _take_columns(self) -> None:
+        """Copy the columns of the joints from those of all degrees of freedom."""
+        if self._full_part is not None:
+            self._part[:] = self._full_part
         else:
-            np.take(full, self._dof, axis=1, out=self._part, mode="clip")
-        np.matmul(self._turn.reshape(3, 3), self._part_by_axes, out=self._by_axes)
+            self._full.take(self.joints.dof, axis=1, out=self._part, mode="clip")
+
+    def drift(self, dq: np.ndarray, out: np.ndarray) -> None:
+        """Write the acceleration of the frame at constant joint velocities (k,) to `out` (6,).
+
+        After `bias`.
+        """
+        model, data, frame = self._model, self._scratch, self.frame
+        assert data is not None
+        mujoco.mj_jacDot(model, data, self._linear, self._angular, self._point, frame.body)
+        self._take_columns()
+        drift, turn = self._drift, self._from_base
+        np.matmul(self._part, dq, out=drift)
+        mujoco.mju_rotVecQuat(out[:3], drift[:3], turn)
+        mujoco.mju_rotVecQuat(out[3:], drift[3:], turn)
 
     def _locate_base(self) -> None:
         """Find the base in the world, for `from_world` and `turn_to_base`."""
-        data, base = self._scratch, self.base
-        assert data is not None
+        base, body = self.base, self.base.body
+        position, quat = self._xpos[body], self._xquat[body]
         mujoco.mju_mulPose(
-            self._origin,
-            self._base_quat,
-            data.xpos[base.body],
-            data.xquat[base.body],
-            base.position,
-            base.quat_wxyz,
+            self._origin, self._base_quat, position, quat, base.position, base.quat_wxyz
         )
         mujoco.mju_negPose(self._to_base, self._from_base, self._origin, self._base_quat)
         mujoco.mju_quat2Mat(self._turn, self._from_base)
@@ -171,16 +211,9 @@ class FrameChain:
         self, frame: FixedFrame, position: np.ndarray, quat: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return a pose that is given in a frame, in the world.  # (3,), (4,)."""
-        data = self._scratch
-        assert data is not None
-        origin, turn = np.zeros(3), np.zeros(4)
+        origin, turn, body = np.zeros(3), np.zeros(4), frame.body
         mujoco.mju_mulPose(
-            origin,
-            turn,
-            data.xpos[frame.body],
-            data.xquat[frame.body],
-            frame.position,
-            frame.quat_wxyz,
+            origin, turn, self._xpos[body], self._xquat[body], frame.position, frame.quat_wxyz
         )
         found, facing = np.zeros(3), np.zeros(4)
         mujoco.mju_mulPose(found, facing, origin, turn, position, quat)
@@ -194,11 +227,9 @@ class FrameChain:
 
     def turn_to_base(self, frame: FixedFrame, vector: np.ndarray, out: np.ndarray) -> None:
         """Turn a vector (3,) from the axes of a frame into those of the base."""
-        data = self._scratch
-        assert data is not None
         mujoco.mju_rotVecQuat(out, vector, frame.quat_wxyz)
-        mujoco.mju_rotVecQuat(self._point, out, data.xquat[frame.body])
-        mujoco.mju_rotVecQuat(out, self._point, self._from_base)
+        mujoco.mju_rotVecQuat(self._vector, out, self._xquat[frame.body])
+        mujoco.mju_rotVecQuat(out, self._vector, self._from_base)
 
     @property
     def is_discrete(self) -> bool:
@@ -207,41 +238,45 @@ class FrameChain:
 
     def stiffness(self, out: np.ndarray) -> None:
         """Write the present stiffness of the joints' servos to `out` (k,) [Nm/rad or N/m]."""
-        np.add(self.joints.servo_kp, self._kp[self._columns], out=out)
+        self._kp.read(out)
+        out += self.joints.servo_kp
 
-    def bias(self, dq: np.ndarray, effort: np.ndarray, *, damped: bool) -> None:
+    def bias(self, dq: np.ndarray, effort: np.ndarray) -> None:
         """Write the joint efforts of a motion without acceleration to `effort`, when located.
 
-        Gravity and Coriolis forces, less what springs and the gravity compensation of the model
-        contributed in the last step.
+        Gravity, Coriolis forces and damping, less what springs and the gravity compensation of the
+        model contributed in the last step.
 
         Args:
             dq: Velocities.  # (k,)
             effort: Efforts [Nm or N].  # (k,)
-            damped: Whether to overcome the damping of the joints.
         """
-        model, data, live, dof = self._model, self._scratch, self._live, self._dof
+        model, data, part = self._model, self._scratch, self._k
         assert data is not None
-        data.qvel[dof] = dq
+        self._located_dq.write(dq)
         mujoco.mj_comVel(model, data)
         mujoco.mj_rne(model, data, 0, self._bias)
-        np.subtract(self._bias[dof], live.qfrc_gravcomp[dof], out=effort)
-        effort -= live.qfrc_spring[dof]
-        if damped:
-            effort += self._damping * dq
+        self._bias_part.read(effort)
+        for passive in (self._gravcomp, self._spring):
+            passive.read(part)
+            effort -= part
+        np.multiply(self._damping, dq, out=part)
+        effort += part
 
     def inertial(self, ddq: np.ndarray, effort: np.ndarray) -> None:
         """Write the efforts of accelerations (k,) to `effort` (k,), after `bias`.
 
         Other joints have none.
         """
-        model, data, dof = self._model, self._scratch, self._dof
+        model, data, part = self._model, self._scratch, self._k
         assert data is not None
-        data.qacc[dof] = ddq
+        self._located_ddq.write(ddq)
         mujoco.mj_rne(model, data, 1, self._effort)
-        np.multiply(self._armature, ddq, out=effort)
-        effort += self._effort[dof]
-        effort -= self._bias[dof]
+        self._effort_part.read(effort)
+        self._bias_part.read(part)
+        effort -= part
+        np.multiply(self._armature, ddq, out=part)
+        effort += part
 
     def inertia(self, matrix: np.ndarray) -> None:
         """Write the inertia of the joints at the located positions to `matrix` (k, k)."""
@@ -249,7 +284,7 @@ class FrameChain:
         assert data is not None
         mujoco.mj_makeM(self._model, data)
         mujoco.mj_fullM(self._model, data, self._inertia)
-        matrix[:] = self._inertia[np.ix_(self.joints.dof, self.joints.dof)]
+        self._inertia_part.read(matrix.reshape(-1))
 
 
 def _subtree(model: mujoco.MjModel, root: int) -> frozenset[int]:

@@ -53,8 +53,10 @@ class CartesianController:
             chains: The frames of the robot.
         """
         self.settings = CartesianSettings()
+        self.chain: FrameChain | None = None
         self.reference = PoseReference()
         self.busy = False
+        self._pd_acts = True
         self._references, self._timestep = references, timestep
         self._target: PoseTarget | None = None  # in the world, if the base moves
         self._turning: TwistTarget | None = None
@@ -65,8 +67,8 @@ class CartesianController:
 
     def _take(self, chains: FrameChains, chain: FrameChain | None) -> None:
         """Move another frame, from standstill."""
-        self.chains, self.chain = chains, chain
         self._clear()
+        self.chains, self.chain = chains, chain
         if chain is not None:
             self._motion, self._impedance = JointMotion(chain), Impedance(chain)
 
@@ -181,6 +183,7 @@ class CartesianController:
         measured = self._impedance
         assert self.chain is not None
         self.chain.measure(measured.q, measured.dq)
+        self._switch_pd()
         self._motion.start(measured.q, measured.dq)
         measured.start(measured.q, measured.dq)
 
@@ -207,7 +210,7 @@ class CartesianController:
             self._motion.update(reference, settings, timestep)
             self._motion.write(self._references, settings)
         else:
-            impedance.update(reference, settings)
+            impedance.update(reference, settings, timestep)
             impedance.write(self._references)
 
     def _guide(self, time: float) -> None:
@@ -260,8 +263,16 @@ class CartesianController:
         """Drop all commands; the caller sets the references."""
         self._clear()
 
+    def _switch_pd(self) -> None:
+        """Switch the PD law of the joints off while their efforts are an impedance."""
+        acts = not self.busy or self.settings.mode == "pose"
+        if self.chain is not None and acts is not self._pd_acts:
+            self._pd_acts = acts
+            self.chain.switch_pd(on=acts)
+
     def _clear(self) -> None:
         self.busy = False
+        self._switch_pd()
         self._target = self._turning = self._wrench = None
         self._last = -np.inf
 
@@ -289,3 +300,4 @@ class CartesianController:
         self._target, self._turning, self._wrench = commands
         self._last, self._twist_until, self._wrench_until = times
         self.busy = True
+        self._switch_pd()

@@ -108,9 +108,9 @@ class FrameChains:
                 f"these are: {_list(self.names)}"
             )
         chosen = self._choose(frame.name, path, joints) if joints else path
-        kp = self._drives.kp[self._first : self._first + len(self.joints.names)]
         base, of_chain = self._base(frame), self._of(chosen)
-        return FrameChain(self._model, self._data, frame, base, of_chain, kp)
+        columns = self._first + of_chain.indices
+        return FrameChain(self._model, self._data, frame, base, of_chain, self._drives, columns)
 
     def _find_frame(self, name: str) -> FixedFrame:
         for known in (self.robot.frame_prefix + name, name):

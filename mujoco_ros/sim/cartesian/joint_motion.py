@@ -1,8 +1,11 @@
 """Joint references that move a frame along its reference, within the limits of the joints."""
 
+from math import sqrt
+
 import numpy as np
 
 from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.references import References
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.inverse_kinematics import VelocityKinematics, limit
@@ -44,12 +47,15 @@ class JointMotion:
         self._chain = chain
         self._inverse = VelocityKinematics(count)
         self._bounds = np.zeros((2, count))
+        self._lower, self._upper = self._bounds
         self._ddq, self._preferred, self._room = np.zeros((3, count))
         self._effort, self._bias, self._inertial, self._most = np.zeros((4, count))
         self._size = np.zeros(count)
         self._most_effort = _USED * chain.joints.max_effort
         self._error, self._twist, self._last_twist, self._change = np.zeros((4, 6))
+        self._linear, self._angular = self._error[:3], self._error[3:]
         joints = chain.joints
+        self._at = as_slice(joints.indices)
         self._is_servo = joints.servo_kp > 0
         self._compliance = np.divide(
             1.0, joints.servo_kp, out=np.zeros(count), where=self._is_servo
@@ -73,7 +79,9 @@ class JointMotion:
         """Advance the joints by a step towards the reference; the chain is located at `q`."""
         chain, error, weight = self._chain, self._error, settings.rotation_weight
         reference.error(chain.position, chain.quat, error)
-        far = float(np.sqrt(error[:3] @ error[:3] + weight**2 * (error[3:] @ error[3:])))
+        linear, angular = self._linear, self._angular
+        far = float(linear @ linear) + weight**2 * float(angular @ angular)
+        far = sqrt(far)
         if reference.follows_twist and far > _LEAD_M:
             reference.pull(error, 1.0 - _LEAD_M / far)
             error *= _LEAD_M / far
@@ -112,7 +120,7 @@ class JointMotion:
         desired /= max(1.0, float(self._room.max()) / change)
         self._find_efforts(desired, timestep)
         self.dq += desired
-        limit(self.dq, self._bounds[0], self._bounds[1])
+        limit(self.dq, self._lower, self._upper)
         np.minimum(self.dq, most, out=self.dq)
         np.negative(most, out=most)
         np.maximum(self.dq, most, out=self.dq)
@@ -123,7 +131,7 @@ class JointMotion:
     def _find_efforts(self, change: np.ndarray, timestep: float) -> None:
         """Compute the efforts of a change of the velocities, and reduce it to what is possible."""
         effort, inertial, most = self._effort, self._inertial, self._most_effort
-        self._chain.bias(self.dq, self._bias, damped=True)
+        self._chain.bias(self.dq, self._bias)
         np.divide(change, timestep, out=self._ddq)
         self._chain.inertial(self._ddq, inertial)
         room, size = self._room, self._size
@@ -161,19 +169,21 @@ class JointMotion:
 
     def _bound(self, acceleration: float, timestep: float) -> None:
         """Compute the velocities at which every joint can brake before its limits."""
-        joints, room, (lower, upper) = self._chain.joints, self._room, self._bounds
-        np.subtract(joints.upper, self.q, out=room)
-        np.maximum(room, 0.0, out=room)
-        np.minimum(np.sqrt(2.0 * acceleration * room), room / timestep, out=upper)
-        np.subtract(self.q, joints.lower, out=room)
-        np.maximum(room, 0.0, out=room)
-        np.minimum(np.sqrt(2.0 * acceleration * room), room / timestep, out=lower)
+        joints, room = self._chain.joints, self._room
+        lower, upper = self._lower, self._upper
+        for bound, end in ((upper, joints.upper), (lower, joints.lower)):
+            np.subtract(end, self.q, out=room)
+            np.abs(room, out=room)  # q is within the limits
+            np.multiply(room, 2.0 * acceleration, out=bound)
+            np.sqrt(bound, out=bound)
+            room /= timestep
+            np.minimum(bound, room, out=bound)
         np.negative(lower, out=lower)
 
     def write(self, references: References, settings: CartesianSettings) -> None:
         """Write the references of the joints."""
         joints, effort = self._chain.joints, self._effort
-        at = joints.indices
+        at = self._at
         # A position servo lags behind by what its damping and the load take: it gets that ahead.
         ahead = self._room
         np.multiply(joints.servo_kd, self.dq, out=ahead)
@@ -190,4 +200,4 @@ class JointMotion:
 
     def settle(self, references: References) -> None:
         """Hold the joints where they are to be, when the controller releases them."""
-        references.dq[self._chain.joints.indices] = 0.0
+        references.dq[self._at] = 0.0

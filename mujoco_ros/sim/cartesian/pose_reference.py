@@ -35,34 +35,44 @@ class PoseReference:
         position: [m]  # (3,)
         quat: Orientation, wxyz.  # (4,)
         twist: Velocity of the origin [m/s], angular velocity [rad/s].  # (6,)
+        acceleration: Change of the twist in the last step [m/s², rad/s²].  # (6,)
         follows_twist: Whether it follows a velocity.
     """
 
     def __init__(self) -> None:
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
-        self.twist = np.zeros(6)
+        self.twist, self.acceleration = np.zeros((2, 6))
         self.follows_twist = False
         self._goal, self._goal_quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
         self._back, self._back_turn = np.zeros(3), np.zeros(3)  # from the goal to the ramp's begin
         self._begin, self._rate = 0.0, 0.0
         self._last, self._period = -np.inf, 0.0
         self._feed = np.zeros(6)
-        self._error, self._desired = np.zeros(6), np.zeros(6)
+        self._error, self._desired = np.zeros((2, 6))
+        # Views, which cost as much as a product to make: linear and angular parts.
+        moving = (self._desired, self._error, self._feed, self.twist)
+        self._linear_parts = tuple(array[:3] for array in moving)
+        self._angular_parts = tuple(array[3:] for array in moving)
         self._set, self._set_quat = np.zeros(3), np.zeros(4)
         self._quat, self._turn = np.zeros(4), np.zeros(3)
 
     def save_state(self) -> dict[str, Any]:
         """Return a copy of the state, for `restore_state`."""
-        return {name: copy(value) for name, value in vars(self).items()}
+        kept = {name: it for name, it in vars(self).items() if not isinstance(it, tuple)}
+        return {name: copy(value) for name, value in kept.items()}
 
     def restore_state(self, state: dict[str, Any]) -> None:
         """Continue from a saved state."""
         for name, value in state.items():
-            setattr(self, name, copy(value))
+            if isinstance(value, np.ndarray):
+                getattr(self, name)[:] = value
+            else:
+                setattr(self, name, value)
 
     def start(self, position: np.ndarray, quat: np.ndarray, twist: np.ndarray) -> None:
         """Start in a pose (3,), (4,) with a velocity (6,), to hold there."""
         self.position[:], self.quat[:], self.twist[:] = position, quat, twist
+        self.acceleration[:] = 0.0
         self.follows_twist = False
         self._rate, self._last, self._period = 0.0, -np.inf, 0.0
         self.put_goal(position, quat)
@@ -111,23 +121,39 @@ class PoseReference:
         self._rotate(self._turn)
         self.twist *= share
 
+    def accelerate_less(self, share: float, timestep: float) -> None:
+        """Take back all but a share of the last change of the velocity."""
+        change = self.acceleration
+        change *= (share - 1.0) * timestep
+        self.twist += change
+        mujoco.mju_addToScl3(self.position, change[:3], timestep)
+        mujoco.mju_scl3(self._turn, change[3:], timestep)
+        self._rotate(self._turn)
+        change *= share / ((share - 1.0) * timestep)
+
     def advance(self, time: float, timestep: float, linear: Limits, angular: Limits) -> None:
         """Compute the reference of the step at `time` [s]."""
         desired = self._desired
         if not self.follows_twist:
             self._find_setpoint(time)
             error = self._error
-            np.subtract(self._set, self.position, out=error[:3])
-            _turn_between(self._set_quat, self.quat, error[3:], self._quat)
+            np.subtract(self._set, self.position, out=self._linear_parts[1])
+            _turn_between(self._set_quat, self.quat, self._angular_parts[1], self._quat)
             # The error of the last step; the setpoint has moved since.
             np.multiply(self._feed, -timestep, out=desired)
             error += desired
-            _approach(error[:3], self._feed[:3], linear, desired[:3])
-            _approach(error[3:], self._feed[3:], angular, desired[3:])
-        _limit(desired[:3], self.twist[:3], linear, timestep)
-        _limit(desired[3:], self.twist[3:], angular, timestep)
-        self.position += timestep * self.twist[:3]
-        mujoco.mju_scl3(self._turn, self.twist[3:], timestep)
+            _approach(linear, *self._linear_parts[:3])
+            _approach(angular, *self._angular_parts[:3])
+        acceleration = self.acceleration
+        np.negative(self.twist, out=acceleration)
+        for limits, (wanted, _, _, velocity) in zip(
+            (linear, angular), (self._linear_parts, self._angular_parts), strict=True
+        ):
+            _limit(wanted, velocity, limits, timestep)
+        acceleration += self.twist
+        acceleration /= timestep
+        mujoco.mju_addToScl3(self.position, self._linear_parts[3], timestep)
+        mujoco.mju_scl3(self._turn, self._angular_parts[3], timestep)
         self._rotate(self._turn)
 
     def error(self, position: np.ndarray, quat: np.ndarray, out: np.ndarray) -> None:
@@ -187,7 +213,7 @@ def _turn_between(to: np.ndarray, start: np.ndarray, out: np.ndarray, buffer: np
     mujoco.mju_rotVecQuat(out, buffer[1:], start)
 
 
-def _approach(error: np.ndarray, feed: np.ndarray, limits: Limits, out: np.ndarray) -> None:
+def _approach(limits: Limits, out: np.ndarray, error: np.ndarray, feed: np.ndarray) -> None:
     """Write the velocity that removes an error beside a setpoint that moves with `feed`."""
     distance = sqrt(float(error @ error))
     braking = _MARGIN * limits.acceleration

@@ -3,7 +3,7 @@
 from importlib import metadata
 
 import pytest
-from frame_robot import PANDA_READY, FrameRobot
+from frame_robot import PANDA_READY, UR_READY, FrameRobot
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -16,12 +16,19 @@ def _make(name: str) -> FrameRobot:
         metadata.distribution("example-robot-data")
     except metadata.PackageNotFoundError:
         pytest.skip("example-robot-data is not installed; requirements/models.txt has it")
-    return FrameRobot(Simulation(load_scene("example-robot-data:panda")), PANDA_READY)
+    ready = {"panda": PANDA_READY, "ur5": UR_READY}[name]
+    return FrameRobot(Simulation(load_scene(f"example-robot-data:{name}")), ready)
 
 
 @pytest.fixture(params=["arm", "panda"])
 def robot(request: pytest.FixtureRequest) -> FrameRobot:
     """The shipped arm, and a redundant arm that has only a URDF."""
+    return _make(request.param)
+
+
+@pytest.fixture(params=["arm", "panda", "ur5"])
+def each_robot(request: pytest.FixtureRequest) -> FrameRobot:
+    """The shipped arm, and arms that have only a URDF."""
     return _make(request.param)
 
 

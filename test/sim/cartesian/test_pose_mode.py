@@ -6,18 +6,12 @@ from collections.abc import Callable
 import mujoco
 import numpy as np
 import pytest
-from frame_robot import SERVO_ARM, FrameRobot
+from frame_robot import SERVO_ARM, FrameRobot, settling_time
 
 from mujoco_ros.sim.simulation import Simulation
 
 STEP_M = 0.01
 SPEED = 0.25
-
-
-def settling_time(positions: np.ndarray, goal: np.ndarray, timestep: float, within: float) -> float:
-    """Return when the frame is within a distance of the goal, to stay [s]."""
-    outside = np.flatnonzero(np.linalg.norm(positions - goal, axis=1) > within)
-    return (outside[-1] + 1) * timestep if len(outside) else 0.0
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
