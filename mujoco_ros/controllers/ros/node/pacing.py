@@ -19,6 +19,7 @@ from mujoco_ros.controllers.ros.node.robot_inputs import (
     RobotObservations,
 )
 from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
+from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.stepping.histogram import Histogram
@@ -95,6 +96,7 @@ class ControllerPacing:
         self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = False
         self._tick_cost = Histogram()
+        self._slow = SlowTicks(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
         supervised.pause(WAITING)
 
@@ -194,6 +196,7 @@ class ControllerPacing:
         self._reported = ticker.ticks, ticker.missed, now
         rate = (ticker.ticks - ticks) / max(now - before, 1e-9)
         values = {
+            "controller": supervised.controller.table.name,
             "state": supervised.state,
             "rate [Hz]": f"{1.0 / supervised.controller.period:g}",
             "ticks": str(ticker.ticks),
@@ -201,7 +204,9 @@ class ControllerPacing:
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
             **tick_cost_metrics(self._tick_cost),
+            "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
         }
+        slow = self._slow.complaint()
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
         if supervised.state == WAITING:
@@ -209,7 +214,10 @@ class ControllerPacing:
             return DiagnosticReport(f"waiting for {missing}", values, WARN)
         if ticker.missed > missed:
             text = f"{ticker.missed - missed} periods without a message"
+            text = f"{slow}; {text}" if slow else text
             return DiagnosticReport(text, values, WARN)
+        if slow:
+            return DiagnosticReport(slow, values, WARN)
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def _can_tick(self, now: float) -> bool:
@@ -255,7 +263,11 @@ class ControllerPacing:
             self._response = _Response(values, time)
             if not self._lockstep or self._requests.settled:
                 self._respond(self._response)
-        self._tick_cost.add(perf_counter() - begin)
+        now = perf_counter()
+        self._tick_cost.add(now - begin)
+        # Messages of the next tick wait until this one has ended.
+        period = supervised.controller.period
+        self._slow.add(supervised.machine.calls.path, now - begin, period, now)
 
     def _respond(self, response: _Response) -> None:
         """Publish the commands of a tick, unless a request of it has failed meanwhile."""

@@ -1,6 +1,8 @@
 """Ticks of a controller at the stamps of a robot."""
 
 import logging
+import re
+import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 
@@ -189,6 +191,27 @@ def test_missing_joint_states_pause_the_controller_and_a_gap_restarts_it():
     paced.receive(3.0, 3.005)  # the robot was not paused
     assert paced.positions[-1] == pytest.approx(-0.495)
     assert paced.robot.forgot == 1
+
+
+def test_a_slow_tick_is_named_in_the_log_and_on_diagnostics(caplog):
+    paced = PacedController()
+    paced.receive(1.0, 1.005)
+    paced.pacing.report(paced.now)  # the ticks of the start
+    paced.observed = lambda: time.sleep(0.05)
+    paced.receive(1.010)
+    paced.observed = lambda: None
+    slow = paced.pacing.report(paced.now)
+    assert slow.level == WARN
+    assert slow.text.startswith("1 slow ticks in state 'S0', of up to ")
+    assert slow.values["controller"] == "test"
+    assert float(slow.values["real time lost by ticks [s]"]) >= 0.045
+    assert re.search(r"controller 'test': \d+ slow ticks in state 'S0', of up to", caplog.text)
+    assert paced.pacing.report(paced.now).level == OK
+    paced.observed = lambda: time.sleep(0.05)
+    paced.receive(1.015, 1.5)  # and 0.5 s without a message
+    both = paced.pacing.report(paced.now).text
+    assert "slow ticks in state 'S0'" in both
+    assert both.endswith("periods without a message")
 
 
 def test_the_first_command_after_each_start_is_marked():
