@@ -43,6 +43,8 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_control import FORWARDED, RobotControl
 from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROLLER
+from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
+from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR, setting_specs
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -101,6 +103,14 @@ WORLD_HEAD = """
 [Perturb the world](../how-to/perturb.md) shows how to use them. Their initial values come from the
 scene or from the start arguments. A reset restores equality constraints and leaves all others
 unchanged. Parameters of colours and sizes are declared when they are first set.
+
+"""
+
+EXTENSIONS_HEAD = """
+## Of each extension
+
+`<name>` is the name of an [extension](../how-to/extend_the_simulator.md) of the scene, and here
+that of a shipped one. The parameters of an extension of a robot with a namespace are under that.
 
 """
 
@@ -189,6 +199,8 @@ def parameters_page() -> str:
             (*PHYSICS_PARAMETERS, EQUALITY, *APPEARANCE),
             {spec.name: "the scene's" for spec in (*PHYSICS_PARAMETERS, EQUALITY, *APPEARANCE)},
         )
+        + EXTENSIONS_HEAD
+        + _parameter_table((ENABLED, ON_ERROR, *_shipped_extension_settings()))
         + ROBOTS_HEAD
         + _parameter_table((*GAINS, GAINS_FILE), {spec.name: "the scene's" for spec in GAINS})
         + COMMANDS_HEAD
@@ -200,6 +212,15 @@ def parameters_page() -> str:
         + CARTESIAN_HEAD
         + _parameter_table(CARTESIAN.values())
     )
+
+
+def _shipped_extension_settings() -> list[ParameterSpec]:
+    """Return the parameters of the settings of the shipped extensions."""
+    return [
+        spec
+        for name in SHIPPED
+        for spec in setting_specs(f"extensions.<{name}>", load_extension(name).Settings())
+    ]
 
 
 def _parameter_table(

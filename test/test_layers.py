@@ -17,7 +17,7 @@ _CONTROLLERS = {
 }
 _RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
 _BRIDGE = {"bridge", "process", *_RUNTIME}
-_LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros"}
+_LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros", "extensions.ros"}
 MAY_IMPORT = {
     "model": {"model", "extras"},
     "control": {"control", *_BASICS},
@@ -41,6 +41,9 @@ MAY_IMPORT = {
     "bridge": _BRIDGE,
     "bridge.composition": {*_LEAVES, *_BRIDGE},
     "bridge.node": {"bridge.composition", *_BRIDGE},
+    "extensions": {"extensions", "sim", "control", "model"},
+    "extensions.library": {"extensions", "sim", "control", "model"},
+    "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
     "viewer.ros": {"viewer.ros", "viewer.clients", *_BRIDGE},
@@ -57,7 +60,11 @@ MAY_IMPORT = {
 }
 """Allowed imports of each layer, from the bottom up; a new layer needs a row."""
 
-KNOW_ROS = {"bridge", "bridge.composition", "bridge.node", "cli", *_LEAVES}
+KNOW_ROS = {
+    *("bridge", "bridge.composition", "bridge.node", "cli"),
+    "extensions.library",  # each extension is imported only if a scene lists it
+    *_LEAVES,
+}
 ROS_MODULES = {
     "ament_index_python",
     "builtin_interfaces",

@@ -98,6 +98,10 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
         """Return the row on /diagnostics."""
         raise NotImplementedError
 
+    def reports(self) -> Mapping[str, DiagnosticReport]:
+        """Return further rows on /diagnostics by name, which may change while the node runs."""
+        return {}
+
     def start(self) -> None:
         """Start, immediately before the physics thread."""
 
@@ -108,8 +112,8 @@ class Component(StepListener, ParameterListener, ModelChangeListener):
         """Release all resources, after the physics thread has ended; called in reverse order."""
 
 
-class Extension(Component):
-    """A component that is constructed with the context alone, as `MujocoNode` does for extensions.
+class AddedComponent(Component):
+    """A component that is constructed with the context alone, as `MujocoNode` adds it.
 
     Args:
         context: The parts of the node.

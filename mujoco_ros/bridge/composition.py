@@ -32,6 +32,7 @@ from mujoco_ros.controllers.ros.controller_settings import (
     controller_settings,
 )
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
+from mujoco_ros.extensions.ros.extension_host import extension_components
 from mujoco_ros.recording.ros.state_logging import StateLogging
 
 COMPONENTS: tuple[type[Component], ...] = (
@@ -72,6 +73,7 @@ def compose(context: NodeContext) -> list[Component]:
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    extensions = extension_components(context)
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()
     appearance.apply_initial()
@@ -83,6 +85,7 @@ def compose(context: NodeContext) -> list[Component]:
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
     return [
+        *extensions,  # before those that publish and log the state, which they change and extend
         *settings,
         PaceParameters(context),
         descriptions,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mujoco_ros.bridge.component import Extension
+from mujoco_ros.bridge.component import AddedComponent
 from mujoco_ros.bridge.component_node import ComponentNode
 from mujoco_ros.bridge.composition import PARAMETERS, compose
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
@@ -19,18 +19,18 @@ class MujocoNode(ComponentNode):
     """Simulates the scene that its parameters name, with everything `compose` lists."""
 
     def __init__(
-        self, arguments: Sequence[str] = (), extensions: Sequence[type[Extension]] = ()
+        self, arguments: Sequence[str] = (), added: Sequence[type[AddedComponent]] = ()
     ) -> None:
         """Load the scene and create the components.
 
         Args:
             arguments: Arguments of the command line, for child processes.
-            extensions: Further components, after those that `compose` lists.
+            added: Further components, after those that `compose` lists.
 
         Raises:
             UserInputError: A parameter, or a file that the scene names, is wrong.
         """
-        own = (spec for extension in extensions for spec in extension.parameters)
+        own = (spec for component in added for spec in component.parameters)
         super().__init__("mujoco", (*PARAMETERS, *own))
         values = self.settings.values
         options = {name: values[name] for name in ("on_divergence", "sensor_noise", "seed")}
@@ -41,7 +41,7 @@ class MujocoNode(ComponentNode):
             catch_up_s=values["catch_up_limit"],
         )
         context = self.create_context(simulation, pacer, arguments, self._begin_time)
-        components = [*compose(context), *(extension(context) for extension in extensions)]
+        components = [*compose(context), *(component(context) for component in added)]
         components += [DuplicateNodes(self, clock_topic().name), Diagnostics(context, components)]
         self.assemble(context, components, values["realtime_priority"])
         for line in startup_summary(simulation, pacer.factor, controllers=context.has_controllers):

@@ -168,6 +168,8 @@ def _built(cls: type[T], make: Callable[..., T], data: Mapping[str, Any], where:
 
 def convert(kind: Any, value: Any, where: str) -> Any:
     """Return a value converted to a type annotation, checked as by `from_dict`."""
+    if kind is Any:
+        return value
     origin = get_origin(kind)
     if origin in (Union, types.UnionType):
         kinds = [it for it in get_args(kind) if it is not type(None)]

@@ -19,6 +19,7 @@ from mujoco_ros.sim.sensor_noise import SensorNoise
 from mujoco_ros.sim.settings.configured_gains import configured_gains
 from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.gains import GainSettings
+from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
 from mujoco_ros.sim.state.state_vector import STATE, state_vector
@@ -56,6 +57,7 @@ class Plant:
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
         moving: Its positions, velocities and activations in one array.  # (nq + nv + na,)
+        extensions: State that extensions add.
         saturation: Counts of steps in which actuators were at their limits.
         same: The elements that the previous plant has as well; None if there was none.
         originals: The values of the model before edits at run time.
@@ -124,6 +126,7 @@ class Plant:
             cam_xmat=data.cam_xmat,
         )
         self.saturation = Saturation(model, data, self.joints)
+        self.extensions = ExtensionStates()
         self.same = None if before is None else Correspondence(before.assembly, assembly)
         self.fresh = before is None
         self._twin: mujoco.MjData | None = None
@@ -157,6 +160,7 @@ class Plant:
         self._set_state(state)
         self.gains.restore()
         self.references.assign(state.references)
+        self.extensions.reset()
         if self.noise is not None:
             self.noise.reset()
 

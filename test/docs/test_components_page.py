@@ -1,4 +1,4 @@
-"""The example on the page about components runs as an extension of the node."""
+"""The example on the page about components runs as a component of the node."""
 
 import re
 import time
@@ -14,7 +14,7 @@ from rclpy.parameter import Parameter
 from simulators import ROOT
 from std_msgs.msg import Float64
 
-from mujoco_ros.bridge.component import Component, Extension
+from mujoco_ros.bridge.component import AddedComponent, Component
 from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.report import WARN
 from mujoco_ros.bridge.node import MujocoNode
@@ -26,14 +26,14 @@ _DEADLINE_S = 60.0
 
 @pytest.fixture
 def node() -> Iterator[Any]:
-    """A simulator with the extension of the page, in this process."""
+    """A simulator with the component of the page, in this process."""
     code, *_ = re.findall(r"^```python\n(.*?)^```", PAGE, re.M | re.S)
     defined: dict[str, Any] = {"__name__": "example"}
     exec(code, defined)
     given = {"scene": "arm", "cameras": "false", "real_time_factor": "0.0", "power.limit": "7.0"}
     parameters = [part for name, value in given.items() for part in ("-p", f"{name}:={value}")]
     rclpy.init(args=["--ros-args", *parameters])
-    node = MujocoNode(extensions=[defined["PowerMeter"]])
+    node = MujocoNode(added=[defined["PowerMeter"]])
     executor = Executor()
     executor.add_node(node)
     node.spin = lambda: executor.spin_once(timeout_sec=0.05)
@@ -46,7 +46,7 @@ def node() -> Iterator[Any]:
 
 
 def test_the_example_measures_publishes_and_warns(node: Any) -> None:
-    meter = next(each for each in node.components if isinstance(each, Extension))
+    meter = next(each for each in node.components if isinstance(each, AddedComponent))
     received: list[float] = []
     # A separate node: the executor of the simulator's node serves nothing of a test.
     listener = rclpy.create_node("listener")
@@ -75,7 +75,7 @@ def test_every_component_with_parameters_or_a_row_is_listed(node: Any) -> None:
         for each in node.components
         if each.parameters or type(each).report is not Component.report
     }
-    assert {cls for cls in with_either if not issubclass(cls, Extension)} == set(COMPONENTS)
+    assert {cls for cls in with_either if not issubclass(cls, AddedComponent)} == set(COMPONENTS)
 
 
 def test_the_page_names_every_method_of_the_protocol() -> None:

@@ -9,8 +9,9 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
 from mujoco_ros.bridge.diagnostics.limits import limit_parameters
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
-from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, later
+from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded, later
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.stepping.status import Status
 
@@ -40,8 +41,9 @@ class Diagnostics(Component):
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status
         self._rejections = context.rejections.counts
+        self._components = tuple(components)
         self._rows: dict[str, Row] = {"world": world(lambda: context.models.holds)}
-        for component in components:
+        for component in self._components:
             if type(component).report is not Component.report:
                 self._add_row(component)
         self._publisher = DiagnosticPublisher(context.node, limits=context.values)
@@ -71,6 +73,15 @@ class Diagnostics(Component):
         if name in self._rows or name in ROWS:
             raise ValueError(f"/diagnostics has a row '{name}' already")
         self._rows[name] = component.report
+
+    def _further(self) -> dict[str, Row]:
+        """Return the rows that may change while the node runs."""
+        rows: dict[str, Row] = {}
+        for component in self._components:
+            failed = f"{type(component).__name__} failed to report"
+            for name, report in (guarded(component.reports, failed)() or {}).items():
+                rows[name] = partial(_same, report)
+        return rows
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
@@ -123,4 +134,8 @@ class Diagnostics(Component):
                 detail=f" (before {status.sim_time:.3f} s)",
             )
         own: dict[str, Row] = {name: partial(row, now, before) for name, row in ROWS.items()}
-        self._publisher.publish(status.sim_time, own | self._rows)
+        self._publisher.publish(status.sim_time, own | self._rows | self._further())
+
+
+def _same(report: DiagnosticReport) -> DiagnosticReport:
+    return report

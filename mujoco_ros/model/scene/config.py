@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from mujoco_ros.model.errors import (
     MissingFileError,
@@ -123,6 +123,34 @@ class RobotConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ExtensionConfig:
+    """An extension of the scene.
+
+    Attributes:
+        use: Name under which an installed package registers it.
+        name: Name of its parameters and topics; None for `use`.
+        robot: The robot that it belongs to, or a pattern of several, which get one each, also
+            robots that are spawned; empty if it belongs to the scene.
+        on_error: What an error in it does: disables it, or pauses the simulation as well.
+        settings: Settings of the extension, which are its own to check.
+    """
+
+    use: str
+    name: str | None = None
+    robot: str = ""
+    on_error: Literal["disable", "pause"] = "disable"
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_name(self.label)
+
+    @property
+    def label(self) -> str:
+        """Return its name."""
+        return self.use if self.name is None else self.name
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class PhysicsConfig:
     """MuJoCo options that override those of the world; None keeps the world's value."""
 
@@ -164,6 +192,7 @@ class _SceneFile:
     physics: PhysicsConfig = PhysicsConfig()
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
+    extensions: tuple[ExtensionConfig, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -186,6 +215,12 @@ class SceneConfig(_SceneFile):
             if namespaces.count(namespace) > 1:
                 raise NamespaceError(f"two robots share the namespace '{namespace}'")
         _check_sensors(self.cameras, self.lidars)
+        labels = [extension.label for extension in self.extensions]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise NameTakenError(
+                    f"two extensions are named '{label}'; give each a 'name' of its own"
+                )
 
     def namespace(self, robot: RobotConfig) -> str:
         """Return the namespace of a robot: by default none for a single one, else its name."""

@@ -14,6 +14,7 @@ from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
 from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
@@ -40,6 +41,7 @@ class Snapshot:
         controls: Command arbitration of each robot.
         wrenches: External wrenches on bodies.
         noise: State of the sensor noise generator, if sensors have noise.
+        extensions: State of the extensions.
     """
 
     assembly: Assembly
@@ -54,6 +56,7 @@ class Snapshot:
     controls: dict[Part, ControlState]
     wrenches: Wrenches
     noise: Any
+    extensions: dict[str, SavedExtensionState]
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -80,6 +83,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         },
         wrenches=simulation.wrenches.save_state(),
         noise=None if plant.noise is None else plant.noise.save_state(),
+        extensions=plant.extensions.save(),
     )
 
 
@@ -104,6 +108,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
         _set_all(simulation, snapshot)
     else:
         _set_shared(simulation, snapshot)
+    simulation.plant.extensions.restore(snapshot.extensions)
     simulation.wrenches.restore_state(snapshot.wrenches)
     for part, control in zip(present.robots, simulation.controls, strict=True):
         if part in snapshot.controls:

@@ -44,6 +44,7 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     new.gains.transfer(old.gains, joints)
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
+    new.extensions.transfer(old.extensions)
     if new.noise is not None and old.noise is not None:
         new.noise.transfer(old.noise)
 

@@ -12,6 +12,8 @@ STATE = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "eq_active")
 """Arrays of MjData that are state."""
 DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""
+EXTENSION = "extension "
+"""Beginning of the names of fields with the state of an extension."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
     """Return the arrays of a row, without its time, as of the last sample."""
     names, sample = (*STATE, *DERIVED), vars(plant.sample)
     arrays = {n: sample[n] if n in sample else getattr(plant.data, n) for n in names}
-    return arrays | {"references": plant.references.values}
+    extensions = {EXTENSION + key: array for key, array in plant.extensions.arrays.items()}
+    return arrays | {"references": plant.references.values} | extensions
 
 
 def row_fields(arrays: dict[str, np.ndarray]) -> list[Field]:

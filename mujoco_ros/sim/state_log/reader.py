@@ -14,7 +14,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.sim.state_log.fields import STATE, from_json, split_rows
+from mujoco_ros.sim.state_log.fields import EXTENSION, STATE, from_json, split_rows
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
 from mujoco_ros.sim.state_log.segment_header import assembly, load_model, unpack
 
@@ -138,6 +138,20 @@ class LogSegment:
             UserInputError: Unknown actuator.
         """
         return np.asarray(self.ctrl[:, self._entry("actuator", "actuators", name)])
+
+    def extension(self, name: str) -> np.ndarray:
+        """Return the state of an extension.  # (rows, n).
+
+        Args:
+            name: Its name in the scene, or ``<robot>/<name>`` if it belongs to a robot.
+
+        Raises:
+            UserInputError: There is no such extension, or it has no state.
+        """
+        known = [it.removeprefix(EXTENSION) for it in self.fields if it.startswith(EXTENSION)]
+        if name not in known:
+            raise unknown("extension with state", name, known, where="the state log")
+        return np.asarray(getattr(self, EXTENSION + name))
 
     @cached_property
     def model(self) -> mujoco.MjModel:

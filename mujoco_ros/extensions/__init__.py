@@ -1,0 +1,1 @@
+"""Code of installed packages in the physics: extensions, without ROS."""

@@ -1,0 +1,52 @@
+"""Extensions by name: the shipped ones, and those of installed packages."""
+
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+
+from mujoco_ros.extensions.endpoints import endpoints_of
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.settings import bounds_of
+from mujoco_ros.model.errors import UserInputError, unknown
+
+GROUP = "mujoco_ros.extensions"
+"""Group of entry points with which installed packages register extensions."""
+SHIPPED = {
+    "conveyor_belt": "mujoco_ros.extensions.library.conveyor_belt:ConveyorBelt",
+}
+"""The extensions of this package, as in entry points."""
+_RESERVED = ("enabled", "on_error")
+"""Parameters that every extension has."""
+
+
+@cache
+def load_extension(name: str) -> type[Extension]:
+    """Return the class of an extension.
+
+    Raises:
+        UserInputError: No installed package has it, or it is not a valid extension.
+    """
+    shipped = [EntryPoint(name=it, value=value, group=GROUP) for it, value in SHIPPED.items()]
+    known = {entry.name: entry for entry in (*entry_points(group=GROUP), *shipped)}
+    if name not in known:
+        raise unknown("extension", name, sorted(known))
+    entry = known[name]
+    where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
+    try:
+        cls = entry.load()
+    except (Exception, SystemExit) as error:  # imports code of other packages
+        raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
+    if not (isinstance(cls, type) and issubclass(cls, Extension)):
+        raise UserInputError(f"{where}: it is not a subclass of Extension")
+    try:
+        names = [*bounds_of(cls.Settings), *_RESERVED]
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+    _check_unique(names, f"{where}: two settings")
+    _check_unique([endpoint.name for endpoint in endpoints_of(cls)], f"{where}: two endpoints")
+    return cls
+
+
+def _check_unique(names: list[str], where: str) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            raise UserInputError(f"{where} are named '{name}'")

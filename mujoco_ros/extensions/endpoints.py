@@ -1,0 +1,73 @@
+"""Topics and services of an extension, declared by decorators of its methods."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+_MARK = "extension_endpoint"
+_DEFAULT_RATE_HZ = 50.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExtensionEndpoint:
+    """A topic or service of an extension, below its name in the namespace of its robot.
+
+    Attributes:
+        role: What the extension does with it.
+        kind: The type of the message or service.
+        name: The name below that of the extension.
+        rate_hz: Rate of publishing [Hz of simulated time].
+        method: Name of the method.
+    """
+
+    role: Literal["publisher", "subscription", "service"]
+    kind: Any
+    name: str
+    rate_hz: float = 0.0
+    method: str = ""
+
+
+def publisher(kind: Any, name: str, rate_hz: float = _DEFAULT_RATE_HZ) -> Callable[[F], F]:
+    """Publish what a method ``(self) -> kind | None`` returns, while there are subscriptions.
+
+    Args:
+        kind: Type of the messages.
+        name: Name of the topic below that of the extension.
+        rate_hz: Rate of publishing [Hz of simulated time].
+    """
+    if not rate_hz > 0.0:
+        raise ValueError(f"the rate of '{name}' must be positive, got {rate_hz}")
+    return _marker(ExtensionEndpoint(role="publisher", kind=kind, name=name, rate_hz=rate_hz))
+
+
+def subscription(kind: Any, name: str) -> Callable[[F], F]:
+    """Call a method ``(self, message)`` with each message of a topic; see `publisher`."""
+    return _marker(ExtensionEndpoint(role="subscription", kind=kind, name=name))
+
+
+def service(kind: Any, name: str) -> Callable[[F], F]:
+    """Call a method ``(self, request, response)``, which fills in the response, for a service.
+
+    A `UserInputError` is the failure that the client receives.
+    """
+    return _marker(ExtensionEndpoint(role="service", kind=kind, name=name))
+
+
+def endpoints_of(extension: type) -> list[ExtensionEndpoint]:
+    """Return the endpoints that the methods of a class declare."""
+    return [
+        getattr(method, _MARK)
+        for _, method in inspect.getmembers(extension, inspect.isfunction)
+        if hasattr(method, _MARK)
+    ]
+
+
+def _marker(endpoint: ExtensionEndpoint) -> Callable[[F], F]:
+    def mark(method: F) -> F:
+        values = {name: getattr(endpoint, name) for name in ("role", "kind", "name", "rate_hz")}
+        setattr(method, _MARK, ExtensionEndpoint(**values, method=method.__name__))
+        return method
+
+    return mark

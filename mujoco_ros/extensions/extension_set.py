@@ -1,0 +1,164 @@
+"""The extensions of a scene: one instance for each model, robot and entry of the scene."""
+
+from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mujoco_ros.extensions.catalogue import load_extension
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.own_elements import OwnElements
+from mujoco_ros.extensions.runner import ExtensionRunner, raised
+from mujoco_ros.extensions.settings import read_settings
+from mujoco_ros.extensions.write_guard import WriteGuard
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.scene.config import ExtensionConfig
+from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.extension_states import ExtensionState
+
+
+class BoundExtension(NamedTuple):
+    """An instance for a model, and who calls it."""
+
+    runner: ExtensionRunner
+    extension: Extension
+    state: ExtensionState
+
+
+class ExtensionSet:
+    """Creates, switches and calls the extensions of a simulation.
+
+    Attributes:
+        runners: Call the extensions of the present model, in the order of the scene.
+        next: Those of the next model, from `build` until `commit`.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        initial_settings: Callable[[ExtensionRunner], Any] = attrgetter("settings"),
+    ) -> None:
+        """Create the extensions of the scene.
+
+        Args:
+            simulation: The simulation.
+            initial_settings: Returns the settings that an extension begins with, given those of the
+                scene; called in any thread.
+
+        Raises:
+            UserInputError: No package has an extension, a setting is wrong, or the model lacks
+                what an extension needs.
+        """
+        self._simulation, self._initial_settings = simulation, initial_settings
+        self.runners: tuple[ExtensionRunner, ...] = ()
+        self.next: tuple[ExtensionRunner, ...] = ()
+        self._bound: tuple[BoundExtension, ...] = ()
+        self._before: tuple[ExtensionRunner, ...] = ()
+        self._after: tuple[ExtensionRunner, ...] = ()
+        self.build(simulation.plant)
+        self.commit()
+        simulation.on_reset.append(self._reset)
+
+    def build(self, plant: Plant) -> None:
+        """Create the instances for another model, which changes nothing; in any thread.
+
+        Raises:
+            UserInputError: As for the constructor.
+        """
+        kept = {} if plant.fresh else {it.key: it for it in self.runners}
+        bound = []
+        for config, robot, part in _places(plant):
+            key = config.label if robot is None else f"{robot.name}/{config.label}"
+            namespace = "" if robot is None else robot.namespace
+            where = f"extension '{key}'"
+            runner = kept.get(key)
+            if runner is None:
+                runner = ExtensionRunner(self._simulation, key, namespace, config)
+                cls = _loaded(config, where)
+                settings = read_settings(cls.Settings, config.settings, f"{where}: settings")
+                runner.settings = settings
+                runner.settings = self._initial_settings(runner)
+            bound.append(_create(runner, plant, robot, part, self._simulation.seed))
+        self._bound, self.next = tuple(bound), tuple(it.runner for it in bound)
+        self._next_guard = WriteGuard(plant.data)
+
+    def commit(self) -> None:
+        """Call the instances from `build` from now on; between two steps."""
+        for runner, extension, state in self._bound:
+            runner.bind(extension, state, self._next_guard)
+            runner.reset()  # the state is that of the previous model
+        self.runners, self.next, self._bound = self.next, (), ()
+        self._before = self._overriding("before_step")
+        self._after = self._overriding("after_step")
+
+    def rollback(self) -> None:
+        """Discard the instances from `build`."""
+        self.next, self._bound = (), ()
+
+    def before_step(self) -> None:
+        """Call all extensions before a step."""
+        for runner in self._before:
+            runner.before_step()
+
+    def after_step(self) -> None:
+        """Call all extensions after a step."""
+        for runner in self._after:
+            runner.after_step()
+        for runner in self.runners:
+            runner.end_step()
+
+    def _overriding(self, method: str) -> tuple[ExtensionRunner, ...]:
+        base = getattr(Extension, method)
+        return tuple(it for it in self.runners if getattr(type(it.extension), method) is not base)
+
+    def _reset(self) -> None:
+        for runner in self.runners:
+            runner.reset()
+
+
+def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, Part | None]]:
+    """Yield the extensions of a scene with their robots."""
+    robots = list(zip(plant.layout.robots, plant.assembly.robots, strict=True))
+    for config in plant.assembly.config.extensions:
+        if not config.robot:
+            yield config, None, None
+            continue
+        found = [it for it in robots if fnmatchcase(it[0].name, config.robot)]
+        if not found and plant.fresh and not set(config.robot) & set("*?["):
+            where = f"extension '{config.label}'"
+            raise unknown("robot", config.robot, [it.name for it, _ in robots], where=where)
+        for robot, part in found:
+            yield config, robot, part
+
+
+def _loaded(config: ExtensionConfig, where: str) -> type[Extension]:
+    try:
+        return load_extension(config.use)
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+
+
+def _create(
+    runner: ExtensionRunner, plant: Plant, robot: RobotLayout | None, part: Part | None, seed: int
+) -> BoundExtension:
+    cls = load_extension(runner.config.use)
+    names = list(cls.initial_state)
+    parts = [np.array(cls.initial_state[name], dtype=float).reshape(-1) for name in names]
+    state = ExtensionState(runner.key, part, np.concatenate([np.empty(0), *parts]), seed)
+    views = np.split(state.values, np.cumsum([len(it) for it in parts])[:-1])
+    try:
+        extension = cls(OwnElements(plant, robot), plant.data)
+        extension.settings, extension.random = runner.settings, state.random
+        extension.state = dict(zip(names, views, strict=True)) if names else {}
+        extension.set_up()
+    except UserInputError as error:
+        raise UserInputError(f"extension '{runner.key}': {error}") from error
+    except BaseException as error:  # such as SystemExit: no extension ends the simulator
+        raise UserInputError(f"extension '{runner.key}': set_up {raised(error)}") from error
+    plant.extensions.add(state)
+    return BoundExtension(runner, extension, state)

@@ -1,0 +1,73 @@
+"""The class that an extension derives from."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.extensions.own_elements import OwnElements
+from mujoco_ros.extensions.settings import NoSettings
+
+
+class Extension:
+    """Code of an installed package in the physics of a scene; override what applies.
+
+    There is one instance for each model: a change of the model creates the next one, in a
+    background thread, which continues with the state. All other methods run in the physics thread,
+    and so do those of topics and services.
+
+    An error in a method undoes what it wrote, and disables the extension until its parameter
+    ``enabled`` is set.
+
+    Attributes:
+        Settings: A frozen dataclass whose fields are declared by `setting`.
+        initial_state: State that is saved, restored, logged, reset and transferred: by name, its
+            numbers at the beginning.
+        elements: The elements of its robot, or of the scene.
+        model: The model.
+        data: The state of the engine.
+        settings: The values of the settings, a new object after each change.
+        state: The state by name; its arrays stay the same objects.
+        random: Random numbers, which depend only on the seed of the simulation and are part of the
+            state.
+    """
+
+    Settings: ClassVar[type] = NoSettings
+    initial_state: ClassVar[Mapping[str, Sequence[float]]] = {}
+
+    settings: Any
+    state: Mapping[str, np.ndarray]
+    random: np.random.Generator
+
+    def __init__(self, elements: OwnElements, data: mujoco.MjData) -> None:
+        """Create the instance for a model; override `set_up` instead."""
+        self.elements = elements
+        self.model: mujoco.MjModel = elements.model
+        self.data = data
+
+    def set_up(self) -> None:
+        """Find the elements, and allocate; slow work is possible, in a background thread.
+
+        Raises:
+            UserInputError: The model has not what the extension needs.
+        """
+
+    def before_step(self) -> None:
+        """Act on the state that the next step starts from, by writing to `data`.
+
+        Positions and velocities are those of now; what the engine computes from them, as body
+        poses and contacts, is that of the start of the previous step.
+        """
+
+    def after_step(self) -> None:
+        """Act after a step, in which the engine has computed poses, contacts and sensors."""
+
+    def settings_changed(self) -> None:
+        """Act on new settings, between two steps."""
+
+    def reset(self) -> None:
+        """Act on a state that was set: at the start, by a reset, a keyframe, or another model.
+
+        Positions, velocities, `state` and `random` are set already.
+        """

@@ -1,0 +1,1 @@
+"""Parameters, topics, services and diagnostics of extensions."""

@@ -1,0 +1,93 @@
+"""Topics and services of one extension, over all models."""
+
+from functools import partial
+from typing import Any
+
+from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.publishing.robot_topic import RELIABLE
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
+from mujoco_ros.extensions.endpoints import ExtensionEndpoint, endpoints_of
+from mujoco_ros.extensions.runner import ExtensionRunner
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import within
+from mujoco_ros.sim.command_queue import QueueFullError
+
+
+class ExtensionEndpoints:
+    """Opens what the methods of an extension declare; they are called in the physics thread."""
+
+    def __init__(self, context: NodeContext, runner: ExtensionRunner, cls: type) -> None:
+        """Open the topics and services, in the executor's thread."""
+        self._context, self._runner = context, runner
+        self._pool = PublisherPool(context.endpoints)
+        self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
+        self._subscriptions: list[Any] = []
+        self._services: list[Service] = []
+        for endpoint in endpoints_of(cls):
+            name = within(runner.namespace, runner.config.label, endpoint.name)
+            if endpoint.role == "publisher":
+                self._publishers.append((endpoint, self._pool.open(endpoint.kind, name, RELIABLE)))
+            elif endpoint.role == "subscription":
+                receive = partial(self._receive, endpoint.method, name)
+                self._subscriptions.append(
+                    context.endpoints.subscription(endpoint.kind, name, receive, RELIABLE)
+                )
+            else:
+                serve = partial(self._serve, endpoint.method)
+                self._services.append(Service(context.node, endpoint.kind, name, serve))
+
+    def publish(self) -> None:
+        """Publish what is due after a step; in the physics thread."""
+        simulation = self._context.simulation
+        for endpoint, publisher in self._publishers:
+            if not publisher.subscriptions:
+                continue
+            every = max(1, round(1.0 / (endpoint.rate_hz * simulation.model.opt.timestep)))
+            if simulation.step_number % every:
+                continue
+            message = self._call(endpoint.method, rejects=False)
+            if isinstance(message, endpoint.kind):
+                publisher.send(message)
+            elif message is not None:
+                kind = endpoint.kind.__name__
+                self._runner.fail(endpoint.method, f"returned {type(message).__name__}, not {kind}")
+
+    def close(self) -> None:
+        """Close all topics and services."""
+        self._pool.close_others(())
+        for subscription in self._subscriptions:
+            self._context.endpoints.close(subscription)
+        for service in self._services:
+            service.destroy()
+
+    def _call(self, method: str, *args: Any, rejects: bool = True) -> Any:
+        function = getattr(self._runner.extension, method)
+        return self._runner.call(method, function, *args, rejects=rejects)
+
+    def _receive(self, method: str, topic: str, message: Any) -> None:
+        """Hand a message to the physics thread."""
+
+        def handle() -> None:
+            try:
+                self._call(method, message)
+            except UserInputError as error:
+                self._context.rejections.report(topic, "messages rejected", str(error))
+
+        try:
+            self._context.simulation.commands.submit(handle)
+        except QueueFullError as error:
+            self._context.rejections.report(topic, "messages lost", str(error))
+
+    def _serve(self, method: str, request: Any, responder: Responder) -> None:
+        """Hand a request to the physics thread."""
+        runner = self._runner
+
+        def handle() -> None:
+            if runner.is_enabled:
+                self._call(method, request, responder.response)
+            if not runner.is_enabled:
+                reason = runner.failure or "its parameter 'enabled' is false"
+                raise RequestRejectedError(f"extension '{runner.key}' is disabled: {reason}")
+
+        responder.run(self._context.simulation.commands, handle, lambda _: responder())

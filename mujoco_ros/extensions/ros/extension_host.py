@@ -1,0 +1,179 @@
+"""The component that runs the extensions of the scene in the simulator."""
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport
+from mujoco_ros.bridge.parameters.parameter_spec import shown
+from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.extensions.catalogue import load_extension
+from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
+from mujoco_ros.extensions.ros.extension_parameters import ExtensionParameters
+from mujoco_ros.extensions.runner import ExtensionRunner
+from mujoco_ros.model.errors import unknown
+from mujoco_ros.sim.plant import Plant
+
+ROW = "extension <name>"
+"""Name of the row of an extension on /diagnostics."""
+
+
+class ExtensionRules(Component):
+    """Rejects worlds with extensions that the scene at the start does not use."""
+
+    def __init__(self, context: NodeContext) -> None:
+        """Allow those of the present scene."""
+        self._allowed = {it.use for it in context.simulation.assembly.config.extensions}
+
+    def build(self, plant: Plant) -> None:
+        """Reject a world with other extensions.
+
+        Raises:
+            UserInputError: It has one.
+        """
+        for config in plant.assembly.config.extensions:
+            if config.use not in self._allowed:
+                raise unknown(
+                    "extension",
+                    config.use,
+                    sorted(self._allowed),
+                    where="a world that is loaded can use the extensions of the scene at the start",
+                )
+
+
+class ExtensionHost(Component):
+    """Calls the extensions around each step, with their parameters, topics, services and rows."""
+
+    def __init__(self, context: NodeContext) -> None:
+        """Create the extensions of the scene, and open their endpoints.
+
+        Raises:
+            UserInputError: An extension does not exist or does not fit, or a setting is wrong.
+        """
+        self._context, self._simulation = context, context.simulation
+        self._set = ExtensionSet(context.simulation, self._initial_settings)
+        self._parameters: dict[ExtensionRunner, ExtensionParameters] = {}
+        self._endpoints: dict[ExtensionRunner, ExtensionEndpoints] = {}
+        self._publishing: tuple[ExtensionEndpoints, ...] = ()
+        self._added: list[ExtensionRunner] = []
+        for runner in self._set.runners:
+            self._add(runner)
+            self._parameters[runner].apply(context.values)
+        self.finish()
+        self._publishing = tuple(self._endpoints.values())
+
+    def before_step(self) -> None:
+        """Call the extensions before a step."""
+        self._set.before_step()
+
+    def after_step(self) -> None:
+        """Call the extensions after a step, and publish their messages."""
+        for endpoints in self._publishing:
+            endpoints.publish()
+        self._set.after_step()
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject settings that contradict each other."""
+        for parameters in self._parameters.values():
+            parameters.check(values)
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that applies settings."""
+        concerned = [it for it in self._parameters.values() if it.concern(values)]
+        if not concerned:
+            return None
+
+        def apply() -> None:
+            for parameters in concerned:
+                parameters.apply(values)
+
+        return apply
+
+    def reports(self) -> Mapping[str, DiagnosticReport]:
+        """Return a row for each extension."""
+        return {ROW.replace("<name>", it.key): _report(it) for it in self._set.runners}
+
+    def build(self, plant: Plant) -> None:
+        """Create the extensions for the next model."""
+        self._set.build(plant)
+
+    def prepare(self, plant: Plant) -> None:
+        """Declare the parameters and open the endpoints of extensions that are new."""
+        for runner in self._set.next:
+            if runner not in self._parameters:
+                self._add(runner)
+                # Nothing calls it before the change.
+                self._parameters[runner].apply(self._context.values)
+
+    def commit(self) -> None:
+        """Call the extensions of the next model from now on."""
+        self._set.commit()
+        self._publishing = tuple(self._endpoints[it] for it in self._set.runners)
+
+    def finish(self) -> None:
+        """Close what extensions had whose robot is gone."""
+        self._added = []
+        self._remove([it for it in self._parameters if it not in self._set.runners])
+
+    def rollback(self) -> None:
+        """Close what `prepare` opened."""
+        added, self._added = self._added, []
+        self._set.rollback()
+        self._remove(added)
+
+    def _initial_settings(self, runner: ExtensionRunner) -> Any:
+        """Return the settings that the user set as parameters at the start, or the scene."""
+        return ExtensionParameters(runner).initial(self._context.parameters)
+
+    def _add(self, runner: ExtensionRunner) -> None:
+        parameters = ExtensionParameters(runner)
+        self._context.parameters.declare(parameters.specs)
+        self._parameters[runner] = parameters
+        self._added.append(runner)
+        cls = load_extension(runner.config.use)
+        self._endpoints[runner] = ExtensionEndpoints(self._context, runner, cls)
+        runner.on_failure = self._shower(parameters)
+
+    def _remove(self, runners: list[ExtensionRunner]) -> None:
+        for runner in runners:
+            self._context.parameters.withdraw(self._parameters.pop(runner).names)
+            if runner in self._endpoints:
+                self._endpoints.pop(runner).close()
+
+    def _shower(self, parameters: ExtensionParameters) -> Callable[[], object]:
+        """Return a function for any thread that shows that an extension is disabled."""
+
+        def show() -> None:
+            if parameters in self._parameters.values():
+                self._context.parameters.show({parameters.enabled: False})
+
+        return lambda: later(self._context.node, show)
+
+
+def extension_components(context: NodeContext) -> list[Component]:
+    """Return the components for the extensions of the scene; without any, nothing is called.
+
+    Raises:
+        UserInputError: As for `ExtensionHost`.
+    """
+    rules = ExtensionRules(context)
+    if not context.simulation.assembly.config.extensions:
+        return [rules]
+    return [rules, ExtensionHost(context)]
+
+
+def _report(runner: ExtensionRunner) -> DiagnosticReport:
+    p50, p99 = runner.cost.percentiles(50, 99)
+    runner.cost.clear()
+    values = {
+        "extension": runner.config.use,
+        "time per step p50 [us]": f"{1e6 * p50:.0f}",
+        "time per step p99 [us]": f"{1e6 * p99:.0f}",
+    }
+    values |= {name: shown(value) for name, value in dataclasses.asdict(runner.settings).items()}
+    if runner.failure:
+        return DiagnosticReport(f"disabled: {runner.failure}", values, ERROR)
+    return DiagnosticReport("enabled" if runner.is_enabled else "disabled", values, OK)

@@ -1,0 +1,155 @@
+"""Calls an extension: contains its errors, undoes what it wrote wrongly, and measures its time."""
+
+import logging
+import math
+import traceback
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.write_guard import WriteGuard
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import ExtensionConfig
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.extension_states import ExtensionState
+from mujoco_ros.sim.stepping.histogram import Histogram
+
+_LOG = logging.getLogger(__name__)
+
+
+class ExtensionRunner:
+    """Calls one extension, over all models of a simulation; in the physics thread.
+
+    Attributes:
+        key: Its name, with that of its robot as a prefix.
+        namespace: Namespace of its robot.
+        config: Its entry in the scene.
+        extension: The instance for the present model.
+        settings: The values of its settings.
+        is_enabled: Whether it is called.
+        pauses: Whether an error in it pauses the simulation.
+        failure: The error that disabled it; empty without one.
+        cost: Wall time of its calls in a step.
+        on_failure: Called after an error has disabled it.
+    """
+
+    def __init__(
+        self, simulation: Simulation, key: str, namespace: str, config: ExtensionConfig
+    ) -> None:
+        """Call nothing before `bind`."""
+        self.key, self.namespace, self.config = key, namespace, config
+        self.extension: Extension
+        self.settings: Any = None
+        self.is_enabled = True
+        self.pauses = config.on_error == "pause"
+        self.failure = ""
+        self.cost = Histogram()
+        self.on_failure: Callable[[], object] = lambda: None
+        self._simulation = simulation
+        self._spent = 0.0
+
+    def bind(self, extension: Extension, state: ExtensionState, guard: WriteGuard) -> None:
+        """Call the instance for another model from now on."""
+        self.extension, self._guard = extension, guard
+        self._values, self._saved = state.values, state.values.copy()
+        if extension.settings != self.settings:  # they were changed while it was created
+            self.change_settings(self.settings)
+
+    def before_step(self) -> None:
+        """Call `Extension.before_step`."""
+        self.call("before_step", self.extension.before_step)
+
+    def after_step(self) -> None:
+        """Call `Extension.after_step`."""
+        self.call("after_step", self.extension.after_step)
+
+    def end_step(self) -> None:
+        """Record the time that its calls took in the step."""
+        if self.is_enabled:
+            self.cost.add(self._spent)
+            self._spent = 0.0
+
+    def change_settings(self, settings: Any) -> None:
+        """Set the settings."""
+        self.settings = self.extension.settings = settings
+        self.call("settings_changed", self.extension.settings_changed)
+
+    def enable(self, *, enabled: bool) -> None:
+        """Enable or disable it; enabled again after an error, it begins with `Extension.reset`."""
+        failed, self.failure = bool(self.failure), ""
+        self.is_enabled = enabled
+        if enabled and failed:
+            self.reset()
+
+    def reset(self) -> None:
+        """Call `Extension.reset`."""
+        self.call("reset", self.extension.reset)
+
+    def call(
+        self, method: str, function: Callable[..., Any], *args: Any, rejects: bool = False
+    ) -> Any:
+        """Call a method, and return its result; None while disabled, or within another call.
+
+        If it raises, or writes what is not finite, that is undone, and the extension disabled.
+
+        Args:
+            method: Name of the method.
+            function: The method.
+            args: Its arguments.
+            rejects: Whether a `UserInputError` of the method is a rejection of its arguments.
+
+        Raises:
+            UserInputError: The method rejects its arguments; the extension remains enabled.
+        """
+        guard, values = self._guard, self._values
+        if not self.is_enabled or guard.is_busy:
+            return None
+        begin = perf_counter()
+        guard.is_busy = True
+        guard.save()
+        self._saved[:] = values
+        try:
+            result = function(*args)
+        except BaseException as error:  # such as SystemExit: no extension ends the simulator
+            self._undo()
+            if rejects and isinstance(error, UserInputError):
+                raise
+            self.fail(method, raised(error))
+            return None
+        finally:
+            guard.is_busy = False
+        if not guard.is_finite():
+            culprit = guard.culprit()
+            self._undo()
+            self.fail(method, f"wrote {culprit}")
+        elif not math.isfinite(values.dot(values)):
+            self._undo()
+            self.fail(method, "wrote numbers to its state that are not finite")
+        self._spent += perf_counter() - begin
+        return result
+
+    def fail(self, method: str, what: str) -> None:
+        """Disable the extension because a method did something wrong."""
+        self.is_enabled = False
+        self.failure = f"{method} {what} at {float(self._simulation.data.time):.6f} s"
+        effect = "it is disabled, and the simulation pauses" if self.pauses else "it is disabled"
+        _LOG.error("extension '%s': %s; %s", self.key, self.failure, effect)
+        if self.pauses:
+            self._simulation.paused = True
+        self.on_failure()
+
+    def _undo(self) -> None:
+        self._guard.restore()
+        self._values[:] = self._saved
+
+
+def raised(error: BaseException) -> str:
+    """Return that code of a user raised an exception, and where."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" ({frames[-1].filename.rpartition('/')[2]}:{frames[-1].lineno})" if frames else ""
+    try:
+        shown = repr(error)
+    except BaseException:  # it is a method of the user as well
+        shown = type(error).__name__
+    return f"raised {shown}{place}"
