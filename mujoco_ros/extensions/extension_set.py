@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mujoco_ros.extensions.catalogue import load_extension
+from mujoco_ros.extensions.hooks.callbacks import register, unregister
+from mujoco_ros.extensions.hooks.hook_table import HookTable
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.extensions.runner import ExtensionRunner, raised
@@ -60,6 +62,7 @@ class ExtensionSet:
         self._bound: tuple[BoundExtension, ...] = ()
         self._before: tuple[ExtensionRunner, ...] = ()
         self._after: tuple[ExtensionRunner, ...] = ()
+        self._hooks = HookTable(simulation.plant, ())
         self.build(simulation.plant)
         self.commit()
         simulation.on_reset.append(self._reset)
@@ -86,19 +89,27 @@ class ExtensionSet:
             bound.append(_create(runner, plant, robot, part, self._simulation.seed))
         self._bound, self.next = tuple(bound), tuple(it.runner for it in bound)
         self._next_guard = WriteGuard(plant.data)
+        self._next_hooks = HookTable(plant, ((it.runner, it.extension) for it in bound))
 
     def commit(self) -> None:
         """Call the instances from `build` from now on; between two steps."""
+        unregister(self._hooks)
+        self._hooks = self._next_hooks
         for runner, extension, state in self._bound:
             runner.bind(extension, state, self._next_guard)
             runner.reset()  # the state is that of the previous model
         self.runners, self.next, self._bound = self.next, (), ()
         self._before = self._overriding("before_step")
         self._after = self._overriding("after_step")
+        register(self._hooks)
 
     def rollback(self) -> None:
         """Discard the instances from `build`."""
         self.next, self._bound = (), ()
+
+    def close(self) -> None:
+        """Remove the hooks from the engine."""
+        unregister(self._hooks)
 
     def before_step(self) -> None:
         """Call all extensions before a step."""

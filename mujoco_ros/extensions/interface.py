@@ -28,6 +28,8 @@ class Extension:
         model: The model.
         data: The state of the engine.
         settings: The values of the settings, a new object after each change.
+        native: C functions instead of methods for engine hooks, by kind, set in `set_up`: their
+            addresses, or functions of ctypes. Their signatures are MuJoCo's, as ``mjcb_passive``.
         state: The state by name; its arrays stay the same objects.
         random: Random numbers, which depend only on the seed of the simulation and are part of the
             state.
@@ -45,6 +47,7 @@ class Extension:
         self.elements = elements
         self.model: mujoco.MjModel = elements.model
         self.data = data
+        self.native: dict[str, Any] = {}
 
     def set_up(self) -> None:
         """Find the elements, and allocate; slow work is possible, in a background thread.
@@ -62,6 +65,48 @@ class Extension:
 
     def after_step(self) -> None:
         """Act after a step, in which the engine has computed poses, contacts and sensors."""
+
+    def control(self, data: mujoco.MjData, ctrl: np.ndarray) -> None:
+        """Change the controls in place: an engine hook, before each evaluation of the actuators.
+
+        Engine hooks are functions of the model and the state, and change neither `state` nor
+        `random`: the engine calls them several times in a step with Runge-Kutta.
+
+        Args:
+            data: The state to use, which is not always `self.data`.
+            ctrl: The controls of the own actuators, after the hooks of earlier extensions.  # (n,)
+        """
+
+    def passive(self, data: mujoco.MjData, force: np.ndarray) -> None:
+        """Write forces that depend on positions and velocities: an engine hook.
+
+        Args:
+            data: As for `control`.
+            force: Forces of the own degrees of freedom, `elements.dofs`, to write; they are added
+                to all other passive forces [N or Nm].  # (n,)
+        """
+
+    def sensor(self, data: mujoco.MjData, stage: int, readings: Mapping[str, np.ndarray]) -> None:
+        """Write the readings of own sensors of the type ``user``: an engine hook.
+
+        Args:
+            data: As for `control`.
+            stage: What the engine has computed: 1 positions, 2 velocities, 3 accelerations.
+            readings: Array to write by sensor, of the sensors that need this stage.
+        """
+
+    def act_dyn(self, data: mujoco.MjData, actuator: int) -> float | None:
+        """Return the time derivative of the activation of an actuator: an engine hook.
+
+        It is called for own actuators whose ``dyntype`` is ``user``. None leaves the actuator to
+        the next extension, and then to the engine, which uses 0.
+        """
+
+    def act_gain(self, data: mujoco.MjData, actuator: int) -> float | None:
+        """Return the gain of an actuator with the ``gaintype`` ``user``; as `act_dyn`, else 1."""
+
+    def act_bias(self, data: mujoco.MjData, actuator: int) -> float | None:
+        """Return the bias of an actuator with the ``biastype`` ``user``; as `act_dyn`, else 0."""
 
     def settings_changed(self) -> None:
         """Act on new settings, between two steps."""

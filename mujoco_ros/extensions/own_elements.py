@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.robot.actuators import joint_of
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.robot.scope import Scope
 from mujoco_ros.sim.plant import Plant
@@ -23,6 +24,12 @@ _KINDS = {
     "sensor": (mujoco.mjtObj.mjOBJ_SENSOR, "nsensor"),
 }
 """Type and count in MjModel by kind of element."""
+_USER = {
+    "act_dyn": ("actuator_dyntype", mujoco.mjtDyn.mjDYN_USER),
+    "act_gain": ("actuator_gaintype", mujoco.mjtGain.mjGAIN_USER),
+    "act_bias": ("actuator_biastype", mujoco.mjtBias.mjBIAS_USER),
+}
+"""Array with the types of actuators, and the type whose law is a hook, by kind of hook."""
 
 
 class OwnElements:
@@ -72,3 +79,63 @@ class OwnElements:
     def bodies(self) -> np.ndarray:
         """The ids of the bodies.  # (n,)"""
         return np.array(self._scope.bodies, dtype=np.intp)
+
+    @cached_property
+    def dofs(self) -> np.ndarray:
+        """The degrees of freedom.  # (n,)"""
+        return np.flatnonzero(np.isin(self.model.dof_bodyid, self.bodies))
+
+    def passive_slots(self) -> tuple[np.ndarray, list[str]]:
+        """Return the indices in ``qfrc_passive`` (n,), and the name of the joint of each."""
+        joints = (self.model.joint(int(self.model.dof_jntid[dof])).name for dof in self.dofs)
+        return self.dofs, [f"joint '{self._scope.short(name)}'" for name in joints]
+
+    def control_slots(self) -> tuple[np.ndarray, list[str]]:
+        """Return the indices in ``ctrl`` (n,), and the name of the actuator of each."""
+        first, count = self.model.actuator_ctrladr, self.model.actuator_ctrlnum
+        found = [
+            (slot, f"actuator '{name}'")
+            for it, name in self._actuators.items()
+            for slot in range(int(first[it]), int(first[it] + count[it]))
+        ]
+        return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
+
+    def sensor_slots(self, stage: int) -> tuple[np.ndarray, list[str]]:
+        """Return the indices in ``sensordata`` (n,), and the sensor of each, of sensors ``user``.
+
+        Args:
+            stage: The stage after which they are computed, one of `mujoco.mjtStage`.
+        """
+        model = self.model
+        found = [
+            (slot, self._scope.short(model.sensor(sensor).name))
+            for sensor in self._scope.sensors
+            if model.sensor_type[sensor] == mujoco.mjtSensor.mjSENS_USER
+            and model.sensor_needstage[sensor] == stage
+            for slot in range(
+                int(model.sensor_adr[sensor]),
+                int(model.sensor_adr[sensor] + model.sensor_dim[sensor]),
+            )
+        ]
+        return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
+
+    def user_actuators(self, kind: str) -> dict[int, str]:
+        """Return the names of the actuators whose type is ``user``, by MuJoCo id.
+
+        Args:
+            kind: ``act_dyn``, ``act_gain`` or ``act_bias``.
+        """
+        array, user = _USER[kind]
+        types = getattr(self.model, array)
+        return {it: name for it, name in self._actuators.items() if types[it] == user}
+
+    @cached_property
+    def _actuators(self) -> dict[int, str]:
+        """The names of the actuators by MuJoCo id; those without a name belong to their joints."""
+        model, found = self.model, {}
+        for actuator in range(model.nactuator):
+            name, joint = model.actuator(actuator).name, joint_of(model, actuator)
+            body = -1 if joint is None else int(model.jnt_bodyid[joint])
+            if self._scope.includes(name) if name else body in self.bodies:
+                found[actuator] = self._scope.short(name)
+        return found

@@ -175,6 +175,11 @@ class Plant:
         """Make the command arbitration of the robots use the arrays of this plant."""
         bind(self.controls, self.layout, self.model, self.data, self.drives, self.references)
 
+    @property
+    def twin(self) -> mujoco.MjData | None:
+        """The copy that `sense` evaluates the sensors on, if there is one."""
+        return self._twin
+
     def sense(self) -> None:
         """Evaluate the sensors on a copy, before a step whose stages overwrite them."""
         if self._twin is None:

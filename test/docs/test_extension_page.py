@@ -47,4 +47,4 @@ def test_the_battery_of_the_page_discharges_by_the_work_of_the_motors(
 
 def test_the_page_names_every_method_that_can_be_overridden() -> None:
     methods = {name for name, it in vars(Extension).items() if callable(it) and name[0] != "_"}
-    assert methods <= set(re.findall(r"`(\w+)`", PAGE))
+    assert methods <= set(re.findall(r"`(\w+)[`(]", PAGE))

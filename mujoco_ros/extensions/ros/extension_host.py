@@ -124,6 +124,10 @@ class ExtensionHost(Component):
         self._set.rollback()
         self._remove(added)
 
+    def close(self) -> None:
+        """Remove the hooks from the engine."""
+        self._set.close()
+
     def _initial_settings(self, runner: ExtensionRunner) -> Any:
         """Return the settings that the user set as parameters at the start, or the scene."""
         return ExtensionParameters(runner).initial(self._context.parameters)

@@ -1,0 +1,1 @@
+"""The engine's callbacks, composed of the hooks of extensions."""

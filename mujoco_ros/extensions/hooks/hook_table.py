@@ -1,0 +1,197 @@
+"""The hooks of all extensions of one model, in the order of the scene."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from ctypes import PYFUNCTYPE, c_double, c_int, c_void_p, cast
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.extensions.hooks.callbacks import WITHOUT
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.runner import ExtensionRunner
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.sim.plant import Plant
+
+_ARRAYS = {"control": "ctrl", "passive": "qfrc_passive", "sensor": "sensordata"}
+"""The array of MjData that a hook writes; the others return a number for an actuator."""
+_STAGES = (1, 2, 3)
+
+
+class HookTable:
+    """Evaluates the hooks of a plant's extensions; see `HookedModel`.
+
+    Attributes:
+        kinds: The kinds of hooks that there are.
+        model: The model of the plant.
+        data: Its state.
+    """
+
+    def __init__(self, plant: Plant, bound: Iterable[tuple[ExtensionRunner, Extension]]) -> None:
+        """Find the hooks of extensions, in the order in which they are evaluated.
+
+        Raises:
+            UserInputError: A native function is not for a hook, or is not a function.
+        """
+        self._plant = plant
+        self.model, self.data = plant.model, plant.data
+        self._address = plant.data._address
+        self._hooks: dict[str, list[_ArrayHook | _ActuatorHook]] = {}
+        self._is_busy = False
+        for runner, extension in bound:
+            try:
+                for hook in _hooks(runner, extension):
+                    self._hooks.setdefault(hook.kind, []).append(hook)
+            except UserInputError as error:
+                raise UserInputError(f"extension '{runner.key}': {error}") from error
+        self.kinds = frozenset(self._hooks)
+
+    def evaluate(self, kind: str, model: int, data: int, index: int) -> float | None:
+        """Evaluate the hooks of a kind; the first result that is not None counts."""
+        owner = self._data_at(data)
+        if owner is None or self._is_busy:  # a hook that evaluates the model, without hooks
+            return None
+        self._is_busy = True
+        try:
+            for hook in self._hooks.get(kind, ()):
+                if hook.runner.is_enabled:
+                    value = hook.evaluate(owner, (model, data), index)
+                    if value is not None:
+                        return value
+        finally:
+            self._is_busy = False
+        return None
+
+    def _data_at(self, address: int) -> mujoco.MjData | None:
+        """Return the data that a step uses at an address; None if it uses none there."""
+        if address == self._address:
+            return self.data
+        twin = self._plant.twin
+        return twin if twin is not None and address == twin._address else None
+
+
+class _ArrayHook:
+    """A hook that writes the own elements of an array."""
+
+    def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
+        self.runner, self.kind, self._array = runner, kind, _ARRAYS[kind]
+        self._method = getattr(extension, kind)
+        self._native = _native(extension, kind, None, (c_int,) if kind == "sensor" else ())
+        self._adds = kind == "passive" and self._native is None
+        self._parts: dict[int, _Part] = {}
+        if kind == "sensor":
+            slots = extension.elements.sensor_slots
+            self._parts = {stage: _Part(*slots(stage)) for stage in _STAGES}
+        else:
+            self._parts[0] = _Part(*getattr(extension.elements, f"{kind}_slots")())
+        self._data, self._current = extension.data, getattr(extension.data, self._array)
+        self._before = self._current.copy()
+
+    def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int) -> None:
+        """Call the hook, and write what is finite."""
+        part, runner = self._parts.get(index), self.runner
+        array = self._current if owner is self._data else getattr(owner, self._array)
+        if part is None or not len(part.values):
+            return
+        stage = (index,) if self.kind == "sensor" else ()
+        if self._native is not None:
+            self._before[:] = array
+            result = runner.call(self.kind, self._native, *addresses, *stage)
+            part.values[:] = array[part.slots]
+            array[:] = self._before
+        else:
+            part.values[:] = 0.0 if self._adds else array[part.slots]
+            written = part.views if stage else part.values
+            result = runner.call(self.kind, self._method, owner, *stage, written)
+        if not runner.is_enabled:
+            return
+        if result is not None:
+            runner.fail(self.kind, f"returned {type(result).__name__}; it must write to its array")
+        elif not math.isfinite(part.values.dot(part.values)):
+            runner.fail(self.kind, f"wrote {part.culprit()}")
+        elif self._adds:
+            array[part.slots] += part.values
+        else:
+            array[part.slots] = part.values
+
+
+class _Part:
+    """Own elements of an array.
+
+    Attributes:
+        slots: Their indices.
+        values: Values to write, in the same order.
+        views: The values of each element by name.
+    """
+
+    def __init__(self, slots: np.ndarray, names: list[str]) -> None:
+        self.slots, self._names = as_slice(slots), names
+        self.values = np.zeros(len(slots))
+        of_name = {name: [i for i, it in enumerate(names) if it == name] for name in names}
+        self.views = {name: self.values[its[0] : its[-1] + 1] for name, its in of_name.items()}
+
+    def culprit(self) -> str:
+        """Return the first value that cannot be used, and the name of its element."""
+        bad = int(np.flatnonzero(~(np.abs(self.values) < 1e150))[0])
+        return f"{self.values[bad]} for {self._names[bad]}"
+
+
+class _ActuatorHook:
+    """A hook that returns a number for an actuator with the type ``user``."""
+
+    def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
+        self.runner, self.kind = runner, kind
+        self._method = getattr(extension, kind)
+        self._native = _native(extension, kind, c_double, (c_int,))
+        self._own = extension.elements.user_actuators(kind)
+
+    def evaluate(
+        self, owner: mujoco.MjData, addresses: tuple[int, int], index: int
+    ) -> float | None:
+        """Return the number; None if the hook has none for the actuator."""
+        if index not in self._own:
+            return None
+        if self._native is not None:
+            value = self.runner.call(self.kind, self._native, *addresses, index)
+        else:
+            value = self.runner.call(self.kind, self._method, owner, index)
+        if value is None:
+            return None
+        if not isinstance(value, (int, float)) or not math.isfinite(value):
+            shown = value if isinstance(value, float) else type(value).__name__
+            self.runner.fail(self.kind, f"returned {shown} for actuator '{self._own[index]}'")
+            return None
+        return float(value)
+
+
+def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHook | _ActuatorHook"]:
+    """Yield the hooks that an extension has."""
+    for kind in extension.native:
+        if kind not in WITHOUT:
+            raise unknown("hook", kind, WITHOUT)
+    for kind in WITHOUT:
+        overridden = getattr(type(extension), kind) is not getattr(Extension, kind)
+        if overridden or kind in extension.native:
+            yield (_ArrayHook if kind in _ARRAYS else _ActuatorHook)(kind, runner, extension)
+
+
+def _native(
+    extension: Extension, kind: str, result: Any, index: tuple[Any, ...]
+) -> Callable[..., Any] | None:
+    """Return the native function of a hook; None if it is a Python function."""
+    function = extension.native.get(kind)
+    if function is None:
+        return None
+    if isinstance(function, int):
+        address: int | None = function
+    elif hasattr(function, "restype"):  # a function of ctypes
+        address = cast(function, c_void_p).value
+    else:
+        raise UserInputError(f"native['{kind}'] is {function!r}, not a C function")
+    if not address:
+        raise UserInputError(f"native['{kind}'] is a null pointer")
+    # It keeps the GIL: to release it would cost more than a short function.
+    native: Callable[..., Any] = PYFUNCTYPE(result, c_void_p, c_void_p, *index)(address)
+    return native

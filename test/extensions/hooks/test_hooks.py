@@ -1,0 +1,299 @@
+"""Hooks of extensions in the engine, restricted to their robot and their simulation."""
+
+import ctypes
+import re
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import mujoco
+import numpy as np
+import pytest
+import sample_hooks
+
+from mujoco_ros.extensions import extension_set
+from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import rebuild
+from mujoco_ros.model.scene.config import (
+    ExtensionConfig,
+    PhysicsConfig,
+    RobotConfig,
+    SceneConfig,
+)
+from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.simulation import Simulation
+
+ROBOT = """<mujoco><worldbody><body name="link" pos="0 0 2"><joint name="hinge" axis="0 1 0"/>
+<geom size=".1" pos=".3 0 0" mass="1"/><body name="tip" pos=".5 0 0"><joint name="knee"
+axis="0 1 0"/><geom size=".1" pos=".2 0 0" mass=".5"/></body></body></worldbody>
+<actuator><motor name="motor" joint="knee"/>
+<general name="lag" joint="hinge" dyntype="user" actdim="1" gaintype="user" biastype="user"/>
+</actuator><sensor><user name="one" dim="2" needstage="pos"/>
+<user name="two" dim="3" needstage="vel"/><user name="three" dim="4" needstage="acc"/></sensor>
+</mujoco>"""
+FREE = """<mujoco model="free"><worldbody><body><freejoint/><geom size=".1"/></body></worldbody>
+</mujoco>"""
+
+
+class Run:
+    """Two equal robots, `a` and `b`, with extensions of given classes."""
+
+    def __init__(
+        self,
+        folder: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        *extensions: ExtensionConfig,
+        integrator: Any = "Euler",
+    ) -> None:
+        monkeypatch.setattr(
+            extension_set, "load_extension", lambda name: getattr(sample_hooks, name)
+        )
+        (folder / "robot.xml").write_text(ROBOT)
+        self.config = SceneConfig(
+            folder=folder,
+            robots=tuple(
+                RobotConfig(name=name, model="robot.xml", namespace=name) for name in ("a", "b")
+            ),
+            physics=PhysicsConfig(integrator=integrator, timestep=0.001),
+            extensions=extensions,
+        )
+        self.simulation = Simulation(self.config)
+        self.data = self.simulation.data
+        self.data.qpos[:] = (0.3, 0.2, 0.3, 0.2)
+        self.data.qvel[:] = (1.0, -2.0, 1.0, -2.0)
+        self.set = ExtensionSet(self.simulation)
+
+    def step(self, steps: int = 1) -> bytes:
+        """Return the state after some steps."""
+        for _ in range(steps):
+            self.set.before_step()
+            assert self.simulation.step()
+            self.set.after_step()
+        return self.data.qpos.tobytes() + self.data.qvel.tobytes() + self.data.act.tobytes()
+
+    @property
+    def failure(self) -> str:
+        return self.set.runners[-1].failure
+
+
+@pytest.fixture
+def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """Create runs, and remove their hooks."""
+    runs: list[Run] = []
+
+    def create(*extensions: ExtensionConfig, **options: Any) -> Run:
+        runs.append(Run(tmp_path, monkeypatch, *extensions, **options))
+        return runs[-1]
+
+    yield create
+    for run in runs:
+        run.set.close()
+
+
+def extension(use: str, robot: str = "a", name: str | None = None, **settings: Any) -> Any:
+    return ExtensionConfig(use=use, robot=robot, name=name or use.lower(), settings=settings)
+
+
+def test_passive_forces_act_on_the_own_robot_and_add_up(make: Any) -> None:
+    run = make(extension("Damp", damping=0.5), extension("Damp", robot="", name="all", damping=2.0))
+    mujoco.mj_forward(run.simulation.model, run.data)
+    assert run.data.qfrc_passive == pytest.approx([-2.5, 5.0, -2.0, 4.0])
+
+
+def test_hooks_of_controls_are_composed_in_the_order_of_the_scene(make: Any) -> None:
+    run = make(
+        extension("Double", robot="b"), extension("Double", name="x"), extension("Double", name="y")
+    )
+    run.data.ctrl[:] = (0.5, 0.0, 0.25, 0.0)
+    mujoco.mj_forward(run.simulation.model, run.data)
+    assert run.data.ctrl.tolist() == [5.0, 3.0, 1.5, 1.0]
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_user_sensors_have_the_readings_of_their_stage(make: Any, integrator: str) -> None:
+    run = make(extension("Measure"), integrator=integrator)
+    q, v = float(run.data.qpos[0]), float(run.data.qvel[0])
+    run.step()
+    sensor = {name: run.data.sensor(f"a/{name}").data.tolist() for name in ("one", "two", "three")}
+    assert sensor["one"] == [1.0, q]
+    assert sensor["two"] == [2.0, q, v]
+    assert sensor["three"][:3] == [3.0, q, v]
+    assert sensor["three"][3] == pytest.approx(run.simulation.sample.qacc[0], abs=1e-9)
+    assert not run.data.sensor("b/three").data.any(), "a sensor of another robot"
+
+
+def test_the_laws_of_a_user_actuator_are_those_of_the_extension(make: Any) -> None:
+    run = make(extension("Muscle"))
+    run.data.ctrl[1] = 0.7
+    run.simulation.drives.write = lambda *_: None  # no reference drives it
+    act = 0.0
+    for _ in range(50):
+        run.step()
+        assert run.data.actuator_force[1] == pytest.approx(3.0 * act - 0.25, abs=1e-12)
+        act += 0.001 * 20.0 * (0.7 - act)
+    assert run.data.act[0] == pytest.approx(act, abs=1e-12)
+    assert run.data.actuator_force[3] == 0.0, "the robot without it: gain 1, activation 0"
+
+
+def test_the_same_run_has_the_same_bits_and_a_model_change_keeps_the_hooks(make: Any) -> None:
+    extensions = (extension("Damp"), extension("Muscle"), extension("Measure", robot=""))
+    first, second, without = make(*extensions), make(*extensions), make()
+    before = first.step(100)
+    assert before == second.step(100)
+    assert before != without.step(100)
+    assembly = rebuild(first.simulation.assembly, add=[part_from_text(FREE, name="ball")])
+    plant = first.simulation.build_plant(assembly)
+    first.set.build(plant)
+    old = first.data
+    first.simulation.switch_model(plant)
+    first.set.commit()
+    first.data = first.simulation.data
+    first.step(50)
+    second.step(50)
+    np.testing.assert_allclose(first.data.qpos[:4], second.data.qpos, atol=1e-9)
+    old.qfrc_passive[:] = 0.0
+    mujoco.mj_passive(second.simulation.model, old)
+    assert not old.qfrc_passive.any(), "the model that is gone has no hooks"
+
+
+def test_no_other_model_and_no_other_data_has_the_hooks(make: Any) -> None:
+    def evaluate(model: mujoco.MjModel) -> list[float]:
+        data = mujoco.MjData(model)
+        data.qvel[:], data.ctrl[:] = 1.0, 0.5
+        mujoco.mj_step(model, data)
+        return [*data.qpos, *data.ctrl, *data.sensordata, *data.actuator_force]
+
+    model = mujoco.MjModel.from_xml_string(ROBOT)
+    expected, bits = evaluate(model), make(extension("Damp")).step(300)
+    kinds = ("Damp", "Double", "Measure", "Muscle")
+    everything = make(*(extension(use, robot="") for use in kinds))
+    own = everything.simulation.model
+    assert evaluate(model) == expected
+    assert evaluate(own)[4:8] == [0.5] * 4, "other data of the same model"
+    run, errors, stop = make(extension("Damp")), [], threading.Event()
+
+    def work() -> None:
+        while not stop.is_set():
+            # Compiling evaluates the new model, which no Python object has yet.
+            if evaluate(mujoco.MjSpec.from_string(ROBOT).compile()) != expected:
+                errors.append("another result")
+
+    threads = [threading.Thread(target=work) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    result = run.step(300)
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert result == bits
+
+
+_HOW = {
+    "raise": r"raised RuntimeError\('broken'\) \(sample_hooks.py:\d+\)",
+    "exit": r"raised SystemExit\(3\)",
+    "interrupt": r"raised KeyboardInterrupt\(\)",
+    "state": r"wrote qvel\[0\] = inf",
+}
+_ARRAYS = {
+    "nan": {
+        "passive": "wrote nan for joint 'knee'",
+        "control": r"wrote nan for actuator 'lag'",
+        "sensor": "wrote nan for one",
+    },
+    "shape": dict.fromkeys(("passive", "control", "sensor"), "raised ValueError"),
+    "return": dict.fromkeys(("passive", "control", "sensor"), "returned str; it must write to"),
+}
+_NUMBERS = {
+    "nan": "returned nan for actuator 'lag'",
+    "shape": "returned ndarray for actuator 'lag'",
+    "return": "returned str for actuator 'lag'",
+}
+
+
+@pytest.mark.parametrize(
+    "kind", ["passive", "control", "sensor", "act_dyn", "act_gain", "act_bias"]
+)
+@pytest.mark.parametrize("how", [*_HOW, *_ARRAYS])
+def test_a_hook_that_is_wrong_is_named_and_has_no_effect(make: Any, how: str, kind: str) -> None:
+    expected = make().step(40)
+    run = make(extension("BadHook", kind=kind, how=how))
+    assert run.step(40) == expected
+    wrong = _HOW.get(how) or _ARRAYS[how].get(kind, _NUMBERS[how])
+    assert re.fullmatch(rf"{kind} {wrong}.* at 0\.000000 s", run.failure)
+    assert np.isfinite(run.data.sensordata).all()
+
+
+class _Native(Extension):
+    """Takes the functions of its class."""
+
+    functions: ClassVar[Any] = {}
+
+    def set_up(self) -> None:
+        self.native = dict(self.functions)
+
+
+def native(monkeypatch: pytest.MonkeyPatch, **functions: Any) -> ExtensionConfig:
+    monkeypatch.setattr(sample_hooks, "Native", _Native, raising=False)
+    monkeypatch.setattr(_Native, "functions", functions)
+    return ExtensionConfig(use="Native", name="native", robot="a")
+
+
+def test_c_functions_are_hooks_restricted_to_the_robot(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library = next(
+        path
+        for path in Path(mujoco.__file__).parent.iterdir()
+        if re.match(r"libmujoco\.so|libmujoco.*\.dylib|mujoco\.dll", path.name)
+    )
+    energy = ctypes.CDLL(str(library)).mj_energyPos  # (const mjModel*, mjData*)
+    signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
+    runs: list[Run] = []
+
+    @signature
+    def push(_model: int, _data: int) -> None:
+        runs[0].data.qfrc_passive[:] += 4.0  # of both robots
+
+    address = ctypes.cast(push, ctypes.c_void_p).value
+    runs.append(make(native(monkeypatch, control=energy, passive=address)))
+    (run,) = runs
+    mujoco.mj_forward(run.simulation.model, run.data)
+    assert run.data.qfrc_passive.tolist() == [4.0, 4.0, 0.0, 0.0]
+    weights = 9.81 * run.simulation.model.body_mass
+    assert run.data.energy[0] == pytest.approx(weights @ run.data.xipos[:, 2], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("functions", "message"),
+    [
+        ({"contact": 1}, "extension 'a/native': hook 'contact' not found; there are: control, pas"),
+        ({"passive": 0}, r"extension 'a/native': native\['passive'\] is a null pointer"),
+        ({"passive": "f"}, r"extension 'a/native': native\['passive'\] is 'f', not a C function"),
+    ],
+)
+def test_what_is_no_c_function_is_rejected(
+    make: Any, monkeypatch: pytest.MonkeyPatch, functions: Any, message: str
+) -> None:
+    with pytest.raises(UserInputError, match=message):
+        make(native(monkeypatch, **functions))
+
+
+def test_without_hooks_no_callback_is_installed(make: Any) -> None:
+    assert mujoco.get_mjcb_passive() is None
+    run = make(extension("Damp"))
+    assert mujoco.get_mjcb_passive() is not None
+    assert mujoco.get_mjcb_control() is None
+    run.set.close()
+    assert mujoco.get_mjcb_passive() is None
+
+
+def test_a_hook_that_evaluates_the_model_itself_is_not_called_within(make: Any) -> None:
+    run = make(replace(extension("Damp"), use="Nested", settings={}))
+    run.step(5)
+    assert not run.failure
+    assert run.set.runners[0].extension.calls == 5
