@@ -11,7 +11,9 @@ PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 _SIMULATION = {"rendering", "sim", "control", "model"}
 _BASICS = {"model.errors", "model.pose", "model.strict"}
 _INTERFACE = {"controllers.interface", "control", *_BASICS}
+_MODEL = {*_INTERFACE, "model"}
 _CONTROLLERS = {
+    "controllers.estimation",
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
     *("control", "model", "extras"),
 }
@@ -35,6 +37,7 @@ MAY_IMPORT = {
     "controllers.interface": _INTERFACE,
     "controllers.fsm": {"controllers.fsm", *_INTERFACE},
     "controllers.planning": {"controllers.planning", "process", "control", "model", "extras"},
+    "controllers.estimation": {"controllers.estimation", "controllers.planning", *_MODEL},
     "controllers.library": _CONTROLLERS,
     "controllers.runtime": _RUNTIME,
     "controllers.evaluation": {"controllers.evaluation", *_RUNTIME},

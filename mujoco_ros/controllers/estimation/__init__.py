@@ -1,0 +1,1 @@
+"""Estimation of what no sensor measures, from the signals of a robot."""

@@ -1,0 +1,248 @@
+"""Pose and velocity of a floating base, from IMU, encoders and foot contacts."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.estimation.attitude import AttitudeFilter
+from mujoco_ros.controllers.estimation.contact_kalman_filter import ContactKalmanFilter
+from mujoco_ros.controllers.interface.observation import (
+    BaseReading,
+    ImuReading,
+    Observation,
+    Pose,
+)
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
+    FloatingBaseKinematics,
+)
+from mujoco_ros.controllers.planning.kinematics.sole import Sole, find_soles
+from mujoco_ros.model.errors import UserInputError, unknown
+
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EstimatorConfig:
+    """Settings of `BaseEstimator`.
+
+    Attributes:
+        acceleration: Deviation of the IMU's acceleration, per root of time [m/s² √s].
+        slip: Deviation of the position of a standing foot, per root of time [m/√s].
+        kinematics: Deviation of the measured position of a foot [m].
+        contact: Deviation of the velocity of a standing foot [m/s].
+        least_load: Load below which a foot moves freely, as part of the robot's weight.
+        full_load: Load from which a foot stands, as part of the robot's weight.
+        use_orientation: Use the orientation of an IMU that measures one.
+        tilt_gain: Correction of the tilt by gravity, without an orientation [1/s].
+        bias_gain: Correction of the gyroscope's bias, without an orientation [1/s²].
+    """
+
+    acceleration: float = 0.3
+    slip: float = 0.005
+    kinematics: float = 0.002
+    contact: float = 0.03
+    least_load: float = 0.05
+    full_load: float = 0.25
+    use_orientation: bool = True
+    tilt_gain: float = 0.3
+    bias_gain: float = 0.01
+
+    def __post_init__(self) -> None:
+        for name in ("acceleration", "slip", "kinematics", "contact", "full_load"):
+            if not getattr(self, name) > 0.0:
+                raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
+        if not 0.0 <= self.least_load < self.full_load:
+            raise UserInputError(
+                f"least_load must be from 0 to less than full_load {self.full_load:g}, got "
+                f"{self.least_load:g}"
+            )
+
+
+class BaseEstimator:
+    """Estimates the base from the signals of the robot alone; the observed base is not read.
+
+    The position begins above the middle of the feet, which stand at a height of zero. It and the
+    yaw drift slowly, since no sensor measures them.
+
+    Attributes:
+        robot: Kinematics of the robot at the last estimate.
+        soles: The soles of the feet.
+        loads: Vertical force on each foot at the last update [N].  # (k,)
+        base: The estimate.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        feet: Sequence[str],
+        *,
+        imu: str = "",
+        force_sensors: Sequence[str] = (),
+        config: EstimatorConfig | None = None,
+    ) -> None:
+        """Prepare for a robot.
+
+        Args:
+            robot: The robot.
+            feet: Names of the bodies that carry it.
+            imu: Name of the IMU's site; empty is the first one that is observed and is a site of
+                the base.
+            force_sensors: Names of the force-torque sensors of the feet, in their order; empty for
+                touch sensors named after the feet.
+            config: The settings.
+
+        Raises:
+            UserInputError: A body or a site does not exist, or the robot has no floating base.
+        """
+        if not feet:
+            raise UserInputError("the base estimator needs at least one foot")
+        if force_sensors and len(force_sensors) != len(feet):
+            raise UserInputError(
+                f"{len(feet)} feet need as many force sensors, got {', '.join(force_sensors)}"
+            )
+        self.config = config = config or EstimatorConfig()
+        model, prefix = robot.model, robot.prefix
+        self.robot = body = FloatingBaseKinematics(model, robot.qpos, robot.dof, prefix + feet[0])
+        body.update(np.zeros(3), _UPRIGHT, robot.home)
+        self.soles: tuple[Sole, ...] = find_soles(model, body.data, prefix, feet)
+        self.loads = np.zeros(len(feet))
+        self._feet, self._sensors, self._imu = tuple(feet), tuple(force_sensors), imu
+        self._prefix = prefix
+        gravity = -float(model.opt.gravity[2])
+        self._gravity = np.array([0.0, 0.0, gravity])
+        self._weight = body.mass * gravity
+        self._filter = ContactKalmanFilter(
+            len(feet),
+            acceleration=config.acceleration,
+            slip=config.slip,
+            kinematics=config.kinematics,
+            contact=config.contact,
+        )
+        self._attitude = AttitudeFilter(
+            gain=config.tilt_gain, bias_gain=config.bias_gain, gravity=gravity, tolerance=0.1
+        )
+        self._site: int | None = None
+        self._jacobians = np.zeros((len(feet), 6, body.size))
+        self._imu_jacobian = np.zeros((6, body.size))
+        self._velocity = np.zeros(body.size)
+        self._axes = np.zeros(9)
+        self._quat, self._sensor_quat = np.zeros(4), np.zeros(4)
+        self._force_axes = [self._sensor_axes(name) for name in force_sensors]
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with the next update."""
+        self._time: float | None = None
+        self._attitude.reset()
+        self.base = BaseReading(pose=Pose(), linear=np.zeros(3), angular=np.zeros(3))
+
+    def update(self, observation: Observation) -> BaseReading:
+        """Return the base at the time of an observation.
+
+        Raises:
+            UserInputError: The observation has no IMU with angular velocity and acceleration, or
+                lacks the load of a foot, or a value is not finite; the estimate stays.
+        """
+        if not (np.isfinite(observation.q).all() and np.isfinite(observation.dq).all()):
+            raise UserInputError("joint positions and velocities must be finite numbers")
+        imu, site = self._reading(observation.imus)
+        body, period = self.robot, 0.0
+        if self._time is not None:
+            period = max(0.0, observation.time - self._time)
+        self._measure_loads(observation)
+        self._orient(imu, site, period)
+        # Kinematics relative to a base at the origin, with its true orientation.
+        body.update(np.zeros(3), self._quat, observation.q)
+        sensor = body.data.site_xpos[site].copy()
+        axes = body.data.site_xmat[site].reshape(3, 3)
+        world_rate = axes @ imu.angular_velocity
+        base_axes = body.data.xmat[body.base].reshape(3, 3)
+        rate = base_axes.T @ world_rate
+        velocity = self._velocity
+        velocity[:3], velocity[3:6], velocity[6:] = 0.0, rate, observation.dq
+        offsets = np.array([sole.frame(body.data)[0] for sole in self.soles])
+        if self._time is None:
+            start = sensor - offsets.mean(axis=0)
+            start[2] = sensor[2] - offsets[:, 2].min()
+            self._filter.reset(start)
+        else:
+            acceleration = axes @ imu.linear_acceleration - self._gravity
+            self._filter.predict(acceleration, period)
+        self._time = observation.time
+        sensor_velocity = np.cross(world_rate, sensor)
+        low, high = self.config.least_load * self._weight, self.config.full_load * self._weight
+        for foot, sole in enumerate(self.soles):
+            confidence = min(1.0, (float(self.loads[foot]) - low) / (high - low))
+            if confidence <= 0.0:
+                self._filter.lift(foot)
+                continue
+            body.jacobian(offsets[foot], sole.body, self._jacobians[foot])
+            relative = self._jacobians[foot, :3] @ velocity - sensor_velocity
+            self._filter.measure(foot, offsets[foot] - sensor, relative, confidence)
+        states = self._filter.states
+        position = states[0] - sensor
+        linear = states[1] - sensor_velocity
+        velocity[:3] = linear
+        body.update(position, self._quat, observation.q)
+        body.update_velocity(velocity)
+        self.base = BaseReading(
+            pose=Pose(position=position, quat_wxyz=self._quat.copy()),
+            linear=base_axes.T @ linear,
+            angular=rate,
+        )
+        return self.base
+
+    def _orient(self, imu: ImuReading, site: int, period: float) -> None:
+        """Compute the orientation of the base from that of the IMU."""
+        measured = imu.quat_wxyz if self.config.use_orientation else None
+        if measured is None:
+            self._attitude.update(imu.angular_velocity, imu.linear_acceleration, period)
+            measured = self._attitude.quat_wxyz
+        mujoco.mju_negQuat(self._sensor_quat, self.robot.model.site_quat[site])
+        mujoco.mju_mulQuat(self._quat, measured, self._sensor_quat)
+
+    def _reading(self, imus: Mapping[str, ImuReading]) -> tuple[ImuReading, int]:
+        """Return the reading of the IMU and its site."""
+        model = self.robot.model
+        if self._site is None:
+            for name in (self._imu,) if self._imu else imus:
+                site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
+                if site >= 0 and model.site_bodyid[site] == self.robot.base:
+                    self._imu, self._site = name, site
+                    break
+            else:
+                raise unknown("IMU of the base", self._imu, tuple(imus))
+        if self._imu not in imus:
+            raise unknown("IMU", self._imu, tuple(imus))
+        imu = imus[self._imu]
+        if not np.isfinite([imu.angular_velocity, imu.linear_acceleration]).all():
+            raise UserInputError(
+                f"IMU '{self._imu}' must measure angular velocity and linear acceleration"
+            )
+        return imu, self._site
+
+    def _sensor_axes(self, name: str) -> np.ndarray:
+        """Return the vertical of the upright initial configuration in a sensor's frame.  # (3,)"""
+        site = mujoco.mj_name2id(self.robot.model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
+        if site < 0:
+            model = self.robot.model
+            names = [model.site(it).name for it in range(model.nsite)]
+            raise unknown("force sensor", name, [it.removeprefix(self._prefix) for it in names])
+        vertical: np.ndarray = self.robot.data.site_xmat[site].reshape(3, 3)[2].copy()
+        return vertical
+
+    def _measure_loads(self, observation: Observation) -> None:
+        for foot, name in enumerate(self._sensors):
+            if name not in observation.wrenches:
+                raise unknown("force-torque sensor", name, tuple(observation.wrenches))
+            self.loads[foot] = self._force_axes[foot] @ observation.wrenches[name].force
+        if not self._sensors:
+            for foot, name in enumerate(self._feet):
+                if name not in observation.touches:
+                    raise unknown("touch sensor", name, tuple(observation.touches))
+                self.loads[foot] = observation.touches[name]
+        if not np.isfinite(self.loads).all():
+            raise UserInputError(f"the loads of {', '.join(self._feet)} must be finite numbers")

@@ -1,0 +1,127 @@
+"""Kinematics of a robot with a floating base."""
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
+from mujoco_ros.model.errors import UserInputError
+
+_FREE = int(mujoco.mjtJoint.mjJNT_FREE)
+
+
+class FloatingBaseKinematics:
+    """Positions and velocities of a robot with a floating base, on a private MjData.
+
+    The degrees of freedom are those of the base (linear along the axes of ``world``, angular along
+    those of the base), then the robot's joints.
+
+    Attributes:
+        model: Robot and scene; constant.
+        data: Kinematics of the last `update`.
+        base: Id of the base's body.
+        mass: Mass of the robot [kg].
+        dofs: Addresses of the degrees of freedom in qvel.  # (6 + n,)
+        size: Number of degrees of freedom.
+    """
+
+    def __init__(self, model: mujoco.MjModel, qpos: np.ndarray, dof: np.ndarray, part: str) -> None:
+        """Find the base.
+
+        Args:
+            model: The model.
+            qpos: Addresses of the robot's joints in qpos.  # (n,)
+            dof: Addresses of the robot's joints in qvel.  # (n,)
+            part: Name of a body of the robot, with its prefix.
+
+        Raises:
+            UserInputError: The body does not exist, or belongs to no floating base.
+        """
+        self.model, self.data = model, mujoco.MjData(model)
+        self.base = int(model.body_rootid[tool_ids(model, part)[1]])
+        joint = int(model.body_jntadr[self.base])
+        if joint < 0 or model.jnt_type[joint] != _FREE:
+            raise UserInputError(f"body '{part}' does not belong to a floating base")
+        self.mass = float(model.body_subtreemass[self.base])
+        at, first = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+        self.dofs = np.concatenate((np.arange(first, first + 6), dof))
+        self.size = len(self.dofs)
+        data = self.data
+        self._columns = as_slice(self.dofs)
+        self._qpos: np.ndarray = data.qpos
+        self._qvel: np.ndarray = data.qvel
+        self._position: np.ndarray = self._qpos[at : at + 3]
+        self._quat: np.ndarray = self._qpos[at + 3 : at + 7]
+        self._joints = as_slice(qpos)
+        self._com: np.ndarray = data.subtree_com[self.base]
+        self._com_velocity: np.ndarray = data.subtree_linvel[self.base]
+        self._full = np.zeros((6, model.nv))
+
+    @property
+    def position(self) -> np.ndarray:
+        """View of the base's position in ``world`` [m].  # (3,)"""
+        return self._position
+
+    @property
+    def quat_wxyz(self) -> np.ndarray:
+        """View of the base's orientation in ``world``.  # (4,)"""
+        return self._quat
+
+    @property
+    def q(self) -> np.ndarray:
+        """Positions of the joints [rad or m].  # (n,)"""
+        joints: np.ndarray = self._qpos[self._joints]
+        return joints
+
+    @property
+    def com(self) -> np.ndarray:
+        """View of the centre of mass in ``world`` [m].  # (3,)"""
+        return self._com
+
+    @property
+    def com_velocity(self) -> np.ndarray:
+        """View of the velocity of the centre of mass, after `update_velocity` [m/s].  # (3,)"""
+        return self._com_velocity
+
+    def update(self, position: np.ndarray, quat_wxyz: np.ndarray, q: np.ndarray) -> None:
+        """Set the pose of the base and the joint positions."""
+        self._position[:] = position
+        self._quat[:] = quat_wxyz
+        self._qpos[self._joints] = q
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Compute all frames from the positions."""
+        mujoco.mj_kinematics(self.model, self.data)
+        mujoco.mj_comPos(self.model, self.data)
+
+    def update_velocity(self, velocity: np.ndarray) -> None:
+        """Set the velocity of all degrees of freedom.  # (6 + n,)"""
+        self._qvel[self._columns] = velocity
+        mujoco.mj_comVel(self.model, self.data)
+        mujoco.mj_subtreeVel(self.model, self.data)
+
+    def integrate(self, velocity: np.ndarray, period: float) -> None:
+        """Move with a constant velocity (6 + n,) for `period` [s]."""
+        self._qvel[self._columns] = velocity
+        mujoco.mj_integratePos(self.model, self._qpos, self._qvel, period)
+        self.refresh()
+
+    def jacobian(self, point: np.ndarray, body: int, out: np.ndarray) -> None:
+        """Compute the Jacobian of a point of a body.
+
+        Args:
+            point: Position in ``world``.  # (3,)
+            body: Id of the body.
+            out: Linear velocity of the point in the first three rows, angular velocity of the body
+                in the others, along the axes of ``world``.  # (6, 6 + n)
+        """
+        full = self._full
+        mujoco.mj_jac(self.model, self.data, full[:3], full[3:], point, body)
+        out[:] = full[:, self._columns]
+
+    def com_jacobian(self, out: np.ndarray) -> None:
+        """Compute the Jacobian of the centre of mass.  # (3, 6 + n)"""
+        full = self._full
+        mujoco.mj_jacSubtreeCom(self.model, self.data, full[:3], self.base)
+        out[:] = full[:3, self._columns]

@@ -1,0 +1,91 @@
+"""The flat sole of a foot, found in the collision geometry."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
+from mujoco_ros.model.errors import UserInputError
+
+_FLAT_M = 5e-3
+"""Points this far above the lowest one belong to the sole."""
+_CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Sole:
+    """A rectangle at the bottom of a foot; of a ball, its lowest point.
+
+    Its frame is at the centre of the rectangle, aligned with the upright base in the initial
+    configuration: x forwards, z upwards.
+
+    Attributes:
+        name: Name of the foot's body, without the prefix.
+        body: Id of the foot's body.
+        position: Origin of the sole in the frame of the body [m].  # (3,)
+        rotation: Axes of the sole in the frame of the body.  # (3, 3)
+        half_size: Half the length and half the width [m].  # (2,)
+    """
+
+    name: str
+    body: int
+    position: np.ndarray
+    rotation: np.ndarray
+    half_size: np.ndarray
+
+    def frame(self, data: mujoco.MjData) -> tuple[np.ndarray, np.ndarray]:
+        """Return origin (3,) and axes (3, 3) in ``world``, after ``mj_kinematics``."""
+        axes = data.xmat[self.body].reshape(3, 3)
+        return data.xpos[self.body] + axes @ self.position, axes @ self.rotation
+
+
+def find_soles(
+    model: mujoco.MjModel, data: mujoco.MjData, prefix: str, feet: Sequence[str]
+) -> tuple[Sole, ...]:
+    """Return the soles of feet.
+
+    Args:
+        model: The model.
+        data: Frames of the initial configuration with an upright base, facing along x of ``world``.
+        prefix: Prefix of the names in the model.
+        feet: Names of the bodies.
+
+    Raises:
+        UserInputError: A foot does not exist or cannot collide.
+    """
+    return tuple(_sole(model, data, prefix, foot) for foot in feet)
+
+
+def _sole(model: mujoco.MjModel, data: mujoco.MjData, prefix: str, foot: str) -> Sole:
+    _, body = tool_ids(model, prefix + foot)
+    geoms = np.flatnonzero(
+        (model.geom_bodyid == body) & ((model.geom_contype | model.geom_conaffinity) != 0)
+    )
+    if not len(geoms):
+        raise UserInputError(f"foot '{foot}' has no collision geometry")
+    points = np.concatenate([_corners(model, data, int(geom)) for geom in geoms])
+    lowest = float(points[:, 2].min())
+    flat = points[points[:, 2] < lowest + _FLAT_M, :2]
+    low, high = flat.min(axis=0), flat.max(axis=0)
+    centre = np.array([*(0.5 * (low + high)), lowest])
+    axes = data.xmat[body].reshape(3, 3)
+    return Sole(
+        name=foot,
+        body=body,
+        position=axes.T @ (centre - data.xpos[body]),
+        rotation=axes.T.copy(),
+        half_size=0.5 * (high - low),
+    )
+
+
+def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> np.ndarray:
+    """Return the corners of a geom's bounding box, or the lowest point of a sphere.  # (m, 3)"""
+    if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
+        return np.array([data.geom_xpos[geom] - (0.0, 0.0, model.geom_size[geom, 0])])
+    centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
+    axes = data.geom_xmat[geom].reshape(3, 3)
+    corners: np.ndarray = data.geom_xpos[geom] + (centre + _CORNERS * half) @ axes.T
+    return corners

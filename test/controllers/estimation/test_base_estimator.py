@@ -1,0 +1,181 @@
+"""The base of a moving robot is estimated near the true one, which is not read."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator, EstimatorConfig
+from mujoco_ros.controllers.interface.observation import ImuReading, Observation
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.robot_model import robot_model
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+FEET = {
+    "humanoid": (("left_foot", "right_foot"), ("left_ankle_ft", "right_ankle_ft")),
+    "quadruped": (("FL_foot", "FR_foot", "RL_foot", "RR_foot"), ()),
+}
+QUICK = {"READY": {"duration": 0.3}, "SQUAT": {"duration": 1.5}, "SWAY": {"duration": 2.5}}
+
+
+class Comparison:
+    """A robot that squats, sways and is pushed, with an estimator beside its controller."""
+
+    def __init__(self, scene: str, config: EstimatorConfig, bias: Sequence[float] = ()) -> None:
+        self.simulation = Simulation(load_scene(scene))
+        self.host = ControllerHost(self.simulation, load("stand", settings=QUICK))
+        feet, sensors = FEET[scene]
+        robot = robot_model(self.simulation.plant, 0)
+        self.estimator = BaseEstimator(robot, feet, force_sensors=sensors, config=config)
+        self.bias = np.array(bias) if bias else None
+        self.errors: list[tuple[float, ...]] = []
+        self.host.observation_filter = self._compare
+
+    def _compare(self, observation: Observation) -> Observation:
+        true = observation.base
+        imus = observation.imus
+        if self.bias is not None:
+            imus = {
+                name: replace(imu, angular_velocity=imu.angular_velocity + self.bias)
+                for name, imu in imus.items()
+            }
+        found = self.estimator.update(replace(observation, base=None, imus=imus))
+        tilt = np.linalg.norm(true.pose.matrix[2] - found.pose.matrix[2])
+        offset = found.pose.position - true.pose.position
+        speed = np.linalg.norm(found.linear - true.linear)
+        self.errors.append((observation.time, tilt, speed, *offset))
+        com = self.estimator.robot.com - found.pose.position
+        base = self.simulation.layout.robots[0].bases[0].body
+        self.com_error = com - (
+            self.simulation.data.subtree_com[base] - self.simulation.data.xpos[base]
+        )
+        return observation
+
+    def run(self) -> np.ndarray:
+        """Return times and errors of tilt, speed and position after the first second.  # (n, 6)"""
+        requests = [(0.5, "squat"), (2.5, "sway")]
+        while self.simulation.time < 5.5:
+            assert self.host.tick()
+            if requests and self.simulation.time > requests[0][0]:
+                self.host.supervised.request(requests.pop(0)[1])
+            push = 40.0 if 2.1 < self.simulation.time < 2.2 else 0.0
+            base = self.simulation.layout.robots[0].bases[0].body
+            self.simulation.data.xfrc_applied[base, 1] = push
+        assert self.host.supervised.state == "HOLD"
+        return np.array([it for it in self.errors if it[0] > 1.0])
+
+
+@pytest.mark.parametrize("use_orientation", [True, False], ids=["orientation", "gyroscope"])
+@pytest.mark.parametrize("scene", FEET)
+def test_a_moving_robot_is_estimated_without_its_true_base(scene, use_orientation):
+    compared = Comparison(scene, EstimatorConfig(use_orientation=use_orientation))
+    errors = compared.run()
+    assert np.rad2deg(errors[:, 1].max()) < 0.5
+    assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.01
+    assert np.ptp(errors[:, 3:], axis=0).max() < 0.01
+    np.testing.assert_allclose(compared.com_error, 0.0, atol=5e-3)
+
+
+def test_a_biased_gyroscope_does_not_tilt_the_base():
+    config = EstimatorConfig(use_orientation=False)
+    errors = Comparison("humanoid", config, bias=(0.004, -0.004, 0.0)).run()
+    assert np.rad2deg(errors[:, 1].max()) < 1.0
+
+
+def estimator(scene: str = "humanoid", **arguments: object) -> tuple[BaseEstimator, Observation]:
+    simulation = Simulation(load_scene(scene))
+    host = ControllerHost(simulation, load("stand"))
+    seen: list[Observation] = []
+
+    def keep(observation: Observation) -> Observation:
+        seen.append(observation)
+        return observation
+
+    host.observation_filter = keep
+    assert host.tick()
+    feet, sensors = FEET[scene]
+    arguments = {"feet": feet, "force_sensors": sensors, **arguments}
+    return BaseEstimator(robot_model(simulation.plant, 0), **arguments), seen[0]
+
+
+def test_it_begins_with_the_feet_on_the_ground():
+    found, observation = estimator()
+    base = found.update(observation)
+    heights = [sole.frame(found.robot.data)[0][2] for sole in found.soles]
+    assert min(heights) == pytest.approx(0.0, abs=1e-9)
+    assert base.pose.position[2] == pytest.approx(0.816, abs=2e-3)
+
+
+def test_a_reset_begins_again():
+    found, observation = estimator()
+    first = found.update(observation).pose.position.copy()
+    for tick in range(1, 10):
+        found.update(replace(observation, time=observation.time + 0.1 * tick))
+    found.reset()
+    np.testing.assert_array_equal(found.update(observation).pose.position, first)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"feet": ()}, "at least one foot"),
+        ({"feet": ("left_foot", "middle_foot")}, "'humanoid/middle_foot' not found.*left_foot"),
+        ({"force_sensors": ("left_ankle_ft",)}, "2 feet need as many force sensors"),
+        ({"force_sensors": ("left_ankle_ft", "x")}, "force sensor 'x' not found.*right_ankle_ft"),
+    ],
+)
+def test_a_wrong_name_is_rejected_with_the_valid_ones(arguments, message):
+    with pytest.raises(UserInputError, match=message):
+        estimator(**arguments)
+
+
+def test_a_robot_on_a_fixed_base_is_rejected():
+    simulation = Simulation(load_scene("arm"))
+    with pytest.raises(
+        UserInputError, match="'arm/wrist_3_link' does not belong to a floating base"
+    ):
+        BaseEstimator(robot_model(simulation.plant, 0), ("wrist_3_link",))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"imus": {}}, "IMU"),
+        ({"imus": {"pelvis_imu": ImuReading()}}, "'pelvis_imu' must measure angular velocity"),
+        ({"wrenches": {}}, "force-torque sensor 'left_ankle_ft' not found"),
+    ],
+)
+def test_a_missing_signal_is_named(change, message):
+    found, observation = estimator()
+    with pytest.raises(UserInputError, match=message):
+        found.update(replace(observation, **change))
+
+
+def test_numbers_that_are_not_finite_do_not_enter_the_estimate():
+    found, observation = estimator()
+    found.update(observation)
+    before = found.base
+    q = observation.q.copy()
+    q[3] = np.nan
+    with pytest.raises(UserInputError, match="joint positions"):
+        found.update(replace(observation, q=q, time=observation.time + 0.005))
+    assert found.base is before
+    found.update(replace(observation, time=observation.time + 0.005))
+    assert np.isfinite(found.base.pose.position).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"slip": 0.0}, "slip must be positive"),
+        ({"least_load": 0.3}, "less than full_load 0.25"),
+        ({"contact": float("nan")}, "contact must be positive"),
+    ],
+)
+def test_impossible_settings_are_rejected(settings, message):
+    with pytest.raises(UserInputError, match=message):
+        EstimatorConfig(**settings)
