@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
 NAME = MANIFEST.findtext("name", "")
 SHARED_FOLDERS = ("config", "launch", "urdf_mjcf")
-PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "toppra>=0.6.10"]
+PLANNING = ["mink>=1.3", "ompl>=2.0", "qpsolvers", "toppra>=0.6.10", "daqp>=0.11"]
 # The shipped evaluations are of controllers that plan.
 EXTRAS = {
     "viewer": ["websockets"],

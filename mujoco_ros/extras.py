@@ -12,6 +12,7 @@ EXTRAS = {
         "ompl": ">=2.0",
         "qpsolvers": "",
         "toppra": ">=0.6.10",
+        "daqp": ">=0.11",
     },
     "evaluation": {"matplotlib": ""},
     "decomposition": {"coacd": ""},

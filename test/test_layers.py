@@ -13,7 +13,7 @@ _BASICS = {"model.errors", "model.pose", "model.strict"}
 _INTERFACE = {"controllers.interface", "control", *_BASICS}
 _MODEL = {*_INTERFACE, "model"}
 _CONTROLLERS = {
-    "controllers.estimation",
+    *("controllers.estimation", "controllers.whole_body"),
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
     *("control", "model", "extras"),
 }
@@ -38,6 +38,7 @@ MAY_IMPORT = {
     "controllers.fsm": {"controllers.fsm", *_INTERFACE},
     "controllers.planning": {"controllers.planning", "process", "control", "model", "extras"},
     "controllers.estimation": {"controllers.estimation", "controllers.planning", *_MODEL},
+    "controllers.whole_body": {"controllers.whole_body", "controllers.planning", *_MODEL},
     "controllers.library": _CONTROLLERS,
     "controllers.runtime": _RUNTIME,
     "controllers.evaluation": {"controllers.evaluation", *_RUNTIME},

@@ -1,0 +1,1 @@
+"""Whole-body control: tasks with weights, solved as a quadratic program."""
