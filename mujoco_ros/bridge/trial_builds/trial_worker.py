@@ -1,8 +1,10 @@
 """The worker process that builds the models of clients on trial."""
 
 import logging
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import mujoco
@@ -11,6 +13,8 @@ from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
 from mujoco_ros.model.scene.engine_plugins import load_libraries
 from mujoco_ros.process.worker_process import serve
 
+_STACK_BYTES = 3 << 19
+"""Less than the 2 MB of a thread where the stack of a process is unlimited."""
 Trial = Callable[[], Any]
 """Reads and compiles a model; it and its result can be pickled."""
 
@@ -31,6 +35,13 @@ def _prepare(libraries: Sequence[str]) -> Callable[[Trial], tuple[Any, Mapping[s
 
 
 def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+    """Run a trial in a thread with less memory for recursion than the simulator's threads have."""
+    threading.stack_size(_STACK_BYTES)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(_record, trial).result()
+
+
+def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
     """Return the result of a trial, and the stamps of the files that it read."""
     with recorded_files() as stamps:
         result = trial()
