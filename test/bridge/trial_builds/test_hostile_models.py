@@ -132,6 +132,25 @@ def test_a_model_that_attaches_itself_is_refused_by_uri_and_by_text(remote, tmp_
     assert listing.result.result == OK, "models that cannot be measured are listed"
 
 
+@pytest.mark.timeout(600)
+def test_a_model_that_crashes_mujoco_is_an_error(remote, tmp_path: Path) -> None:
+    """12,000 nested bodies: each of 31 files has fewer than MuJoCo's parser allows."""
+    depth, last = 400, 30
+    for number in range(last + 1):
+        asset = f"<asset><model name='k' file='{number + 1}.xml'/></asset>"
+        inner = f"<attach model='k' body='b' prefix='p{number}_'/>"
+        if number == last:
+            asset, inner = "", "<geom size='.1'/>"
+        bodies = "<body><geom size='.1'/>" * depth + inner + "</body>" * depth
+        (tmp_path / f"{number}.xml").write_text(
+            f"<mujoco model='m{number}'>{asset}<worldbody><body name='b'>{bodies}</body>"
+            "</worldbody></mujoco>"
+        )
+    result = spawn(remote, uri=str(tmp_path / "0.xml"), name="deep").result
+    assert result.result == PARSE_ERROR
+    assert "SIGSEGV; the simulator is not affected" in result.error_message
+
+
 def test_many_entities_in_one_request_are_refused(remote) -> None:
     ball = SpawnEntity(entity_resource=Resource(resource_string=BALL), initial_pose=at())
     result = remote.call("SpawnEntities", spawn_requests=[ball] * 1001).result
