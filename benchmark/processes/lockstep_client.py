@@ -1,7 +1,7 @@
 """Process that answers each tick of the lockstep.
 
 ``python -m benchmark.processes.lockstep_client`` commands the positions of the first message, so
-the robot stands still.
+the robot holds its position.
 """
 
 import sys

@@ -12,8 +12,8 @@ from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.model_switch import ModelChangeListener, ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.inbox import Inbox
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
@@ -36,7 +36,7 @@ class NodeContext:
         run: Play, pause and step; belongs to the physics thread.
         pacer: The pace of the physics thread, and owned by it.
         lockstep: Makes the clock wait for commands; belongs to the physics thread.
-        inbox: Has the physics thread take the messages of the sources that the clock waits for.
+        direct: Has the physics thread take the messages of the sources that the clock waits for.
         models: Changes the model while it is simulated.
         rejections: Log and counters of rejected commands.
         status: Returns the statistics of the steps since the last call; belongs to the physics
@@ -55,7 +55,7 @@ class NodeContext:
     run: RunControl
     pacer: Pacer
     lockstep: Lockstep
-    inbox: Inbox
+    direct: DirectSubscriptions
     models: ModelSwitch
     rejections: RejectionLog
     status: Callable[[], Status]

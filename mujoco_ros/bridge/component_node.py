@@ -14,8 +14,8 @@ from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters
+from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.inbox import Inbox
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
@@ -88,7 +88,7 @@ class ComponentNode(Node):
             run=RunControl(simulation),
             pacer=pacer,
             lockstep=lockstep,
-            inbox=Inbox(self, simulation.commands),
+            direct=DirectSubscriptions(self, simulation.commands),
             models=self.models,
             rejections=rejections,
             status=lambda: self.physics.status(),

@@ -5,6 +5,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
@@ -16,7 +17,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a controller until it is interrupted; return the exit code."""
     options, ros = parse(_parser(), arguments)
     configure_fast_dds(os.environ)
-    return run(lambda: ControllerNode(options.controller), ros)
+    in_lockstep = given_value(ros, "lockstep") is True
+    return run(lambda: ControllerNode(options.controller), ros, in_lockstep=in_lockstep)
 
 
 def _parser() -> argparse.ArgumentParser:

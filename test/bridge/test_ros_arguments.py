@@ -64,3 +64,8 @@ def test_the_value_of_a_parameter_is_known_before_there_is_a_node(
     for name, content in files.items():
         (tmp_path / f"{name}.yaml").write_text(content)
     assert given_value(given, "mode") == value
+
+
+def test_the_value_of_a_parameter_has_its_type() -> None:
+    assert given_value(["--ros-args", "-p", "node:lockstep:=true"], "lockstep") is True
+    assert given_value(["--ros-args", "-p", "rate:=250.0"], "rate") == 250.0

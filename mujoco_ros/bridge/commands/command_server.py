@@ -37,7 +37,7 @@ class CommandServer:
         """
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit = partial(context.submit, control=control)
-        self._rejections, self._inbox = context.rejections, context.inbox
+        self._rejections, self._direct = context.rejections, context.direct
         self._namespace, self._control = namespace, control
         self._open: list[Publisher | Subscription] = []
 
@@ -46,7 +46,7 @@ class CommandServer:
         while self._open:
             endpoint = self._open.pop()
             if isinstance(endpoint, Subscription):
-                self._inbox.remove(endpoint)
+                self._direct.remove(endpoint)
             self._endpoints.close(endpoint)
         if self.goals is not None:
             self.goals.close(reason)
@@ -106,4 +106,4 @@ class CommandServer:
             on_count=on_count and partial(on_count, topic),
         )
         self._open.append(subscription)
-        self._inbox.add(topic, subscription, lambda data: callback(topic, data, True))
+        self._direct.add(topic, subscription, lambda data: callback(topic, data, True))

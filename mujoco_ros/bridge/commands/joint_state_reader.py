@@ -18,7 +18,7 @@ _NAMES = _HEADER + _STAMP.size  # where the frame and the names begin
 _MOST_LAYOUTS = 16
 
 
-class JointArrays(NamedTuple):
+class JointStateContent(NamedTuple):
     """The content of a JointState.
 
     Attributes:
@@ -45,7 +45,7 @@ class JointStateReader:
         """Know no names."""
         self._layouts: dict[bytes, tuple[str, tuple[str, ...]]] = {}
 
-    def read(self, data: bytes) -> JointArrays:
+    def read(self, data: bytes) -> JointStateContent:
         """Return the content of a serialized message.
 
         Raises:
@@ -59,10 +59,10 @@ class JointStateReader:
                     except (struct.error, ValueError):  # it is too short
                         break
                     sec, nanosec = _STAMP.unpack_from(data, _HEADER)
-                    return JointArrays(sec * _NANOSECONDS + nanosec, frame_id, names, fields)
+                    return JointStateContent(sec * _NANOSECONDS + nanosec, frame_id, names, fields)
         return self._read_message(data)
 
-    def _read_message(self, data: bytes) -> JointArrays:
+    def _read_message(self, data: bytes) -> JointStateContent:
         """Read a message as rclpy does, and remember its names."""
         message = deserialize_message(data, JointState)
         frame_id, names = message.header.frame_id, tuple(message.name)
@@ -76,7 +76,7 @@ class JointStateReader:
             for field in (message.position, message.velocity, message.effort)
         )
         stamp = nanoseconds(message.header.stamp)
-        return JointArrays(stamp, frame_id, names, (position, velocity, effort))
+        return JointStateContent(stamp, frame_id, names, (position, velocity, effort))
 
 
 def _end_of_names(data: bytes) -> int:

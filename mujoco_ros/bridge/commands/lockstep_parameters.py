@@ -74,7 +74,7 @@ class LockstepParameters(Component):
         """
         self._values, self._has_controllers = context.values, context.has_controllers
         self._simulation, self._lockstep = context.simulation, context.lockstep
-        self._inbox = context.inbox
+        self._direct = context.direct
         self._next = LockstepConfig()
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
@@ -199,7 +199,7 @@ class LockstepParameters(Component):
 
     def _serve(self) -> None:
         """Have the physics thread take the commands that the clock waits for."""
-        self._inbox.serve(self._sources() if self._values["mode"] == "lockstep" else ())
+        self._direct.serve(self._sources() if self._values["mode"] == "lockstep" else ())
 
     def _sources(self) -> dict[str, float]:
         return parse_sources(self._values["lockstep_sources"])

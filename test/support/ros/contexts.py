@@ -10,8 +10,8 @@ from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.inbox import Inbox
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -34,10 +34,10 @@ def make_context(
     given.setdefault("parameters", SimpleNamespace(values={**defaults, **(values or {})}))
     if "endpoints" not in given:
         given["endpoints"] = Endpoints(node) if isinstance(node, Node) else None
-    if "inbox" not in given:
-        own = Inbox(node, simulation.commands) if isinstance(node, Node) else None
+    if "direct" not in given:
+        own = DirectSubscriptions(node, simulation.commands) if isinstance(node, Node) else None
         nothing = lambda *_: None  # noqa: E731
-        given["inbox"] = own or SimpleNamespace(add=nothing, remove=nothing, serve=nothing)
+        given["direct"] = own or SimpleNamespace(add=nothing, remove=nothing, serve=nothing)
     rejections = given.setdefault("rejections", RejectionLog(print))
     given.setdefault("submit", CommandSubmission(simulation, rejections))
     given.setdefault("run", RunControl(simulation))

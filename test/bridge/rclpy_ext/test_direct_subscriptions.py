@@ -11,21 +11,21 @@ from rclpy.subscription import Subscription
 from simulators import WAIT_LIMIT_S, Listener
 from std_msgs.msg import Int32
 
+from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.inbox import Inbox
 from mujoco_ros.sim.command_queue import CommandQueue
 
 _QOS = QoSProfile(depth=1000)
 
 
 class Taker:
-    """A node with an inbox, a client, and what was taken from each topic by either way."""
+    """A node with direct subscriptions, a client, and what was taken by either way."""
 
     def __init__(self, listener: Listener) -> None:
         self.listener, self.node = listener, Node("taker", context=listener.node.context)
         listener.add(self.node)
         self.endpoints, self.commands = Endpoints(self.node), CommandQueue()
-        self.inbox = Inbox(self.node, self.commands)
+        self.direct = DirectSubscriptions(self.node, self.commands)
         self.taken: list[int] = []
         self.by_executor: list[int] = []
         self.publisher = listener.node.create_publisher(Int32, "numbers", _QOS)
@@ -34,7 +34,7 @@ class Taker:
         subscription = self.endpoints.subscription(
             Int32, "numbers", lambda data: self.by_executor.append(_number(data)), _QOS, raw=True
         )
-        self.inbox.add("numbers", subscription, lambda data: self.handle(_number(data)))
+        self.direct.add("numbers", subscription, lambda data: self.handle(_number(data)))
         assert self.listener.spin_until(lambda: self.publisher.get_subscription_count() == 1)
         return subscription
 
@@ -63,7 +63,7 @@ def _number(data: bytes) -> int:
 def taker(listener: Listener) -> Iterator[Taker]:
     taker = Taker(listener)
     yield taker
-    taker.inbox.serve(())
+    taker.direct.serve(())
     taker.commands.drain()
     listener.node.destroy_publisher(taker.publisher)
     taker.node.destroy_node()
@@ -71,7 +71,7 @@ def taker(listener: Listener) -> Iterator[Taker]:
 
 def test_the_waiting_thread_takes_the_messages_of_a_served_topic_in_order(taker: Taker) -> None:
     taker.subscribe()
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     taker.commands.drain()
     taker.listener.spin_for(0.2)
     taker.send(*range(20))
@@ -86,7 +86,7 @@ def test_the_executor_takes_the_messages_of_all_other_topics(
     taker: Taker, topics: tuple[str, ...]
 ) -> None:
     taker.subscribe()
-    taker.inbox.serve(topics)
+    taker.direct.serve(topics)
     taker.send(*range(20))
     assert taker.listener.spin_until(lambda: len(taker.by_executor) == 20)
     taker.commands.drain()
@@ -94,7 +94,7 @@ def test_the_executor_takes_the_messages_of_all_other_topics(
 
 
 def test_a_subscription_that_is_opened_later_is_served_as_well(taker: Taker) -> None:
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     taker.subscribe()
     taker.send(1)
     taker.take_until(1)
@@ -104,13 +104,13 @@ def test_a_subscription_that_is_opened_later_is_served_as_well(taker: Taker) -> 
 def test_no_message_is_lost_or_taken_twice_when_the_thread_changes(taker: Taker) -> None:
     taker.subscribe()
     for number in range(0, 40, 2):
-        taker.inbox.serve(["numbers"] if number % 4 else ())
+        taker.direct.serve(["numbers"] if number % 4 else ())
         taker.send(number)
         taker.commands.drain()
         taker.send(number + 1)
         taker.listener.spin_for(0.01)
         taker.commands.drain()
-    taker.inbox.serve(())
+    taker.direct.serve(())
     taker.commands.drain()
 
     def found() -> list[int]:
@@ -122,7 +122,7 @@ def test_no_message_is_lost_or_taken_twice_when_the_thread_changes(taker: Taker)
 
 def test_a_wait_ends_with_a_message_a_command_and_a_wake(taker: Taker) -> None:
     taker.subscribe()
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     taker.commands.drain()
 
     def end_of_wait() -> threading.Thread:
@@ -152,7 +152,7 @@ def test_a_message_that_fails_is_logged_and_the_next_one_is_handled(
 
     monkeypatch.setattr(taker, "handle", handle)
     taker.subscribe()
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     taker.send(1, 2)
     taker.take_until(1)
     assert taker.taken == [2]
@@ -160,12 +160,12 @@ def test_a_message_that_fails_is_logged_and_the_next_one_is_handled(
 
 
 def test_a_subscription_is_destroyed_when_the_thread_has_released_it(taker: Taker) -> None:
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     for number in range(10):
         subscription = taker.subscribe()
         taker.send(number)
         taker.take_until(number + 1)
-        taker.inbox.remove(subscription)
+        taker.direct.remove(subscription)
         taker.endpoints.close(subscription)
         assert taker.publisher.get_subscription_count() == 1, "the thread still holds it"
         taker.commands.drain()
@@ -176,9 +176,9 @@ def test_a_subscription_is_destroyed_when_the_thread_has_released_it(taker: Take
 
 def test_the_executor_takes_the_messages_after_the_end_of_the_thread(taker: Taker) -> None:
     taker.subscribe()
-    taker.inbox.serve(["numbers"])
+    taker.direct.serve(["numbers"])
     taker.commands.drain()
     taker.commands.close()
-    taker.inbox.serve(())
+    taker.direct.serve(())
     taker.send(1)
     assert taker.listener.spin_until(lambda: taker.by_executor == [1])

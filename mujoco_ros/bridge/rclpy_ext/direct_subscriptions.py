@@ -16,7 +16,7 @@ _MOST = 64
 Handle = Callable[[bytes], object]
 
 
-class Inbox:
+class DirectSubscriptions:
     """Lets the physics thread wait for commands, and take them, without the executor's thread.
 
     A message to a callback of the executor wakes two threads: the executor's, which runs the
