@@ -41,7 +41,8 @@ from mujoco_ros.cameras.ros.camera import camera_topics
 from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
-from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROLLER
 from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR, setting_specs

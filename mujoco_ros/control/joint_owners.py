@@ -1,6 +1,7 @@
 """Ownership of joints: every joint has at most one command source at a time."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,6 +26,16 @@ class JointOwner(Protocol):
 
     def restore_state(self, state: Any) -> None:
         """Continue from a saved state."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ControlState:
+    """State of a robot's command arbitration, without goals."""
+
+    sources: dict[CommandSource, Any]
+    owners: np.ndarray
+    damped: np.ndarray
+    reset_hold: dict[str, Any]
 
 
 class JointOwners:

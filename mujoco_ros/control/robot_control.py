@@ -1,8 +1,6 @@
 """Command arbitration of one robot: every joint follows its owner, the newest command source."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,36 +21,19 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.gripper_drive import GripperDrive, JointDrive
 from mujoco_ros.control.joint_command import JointCommand
-from mujoco_ros.control.joint_owners import JointOwner, JointOwners
+from mujoco_ros.control.joint_owners import ControlState, JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
+from mujoco_ros.control.robot_streams import RobotStreams
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
-from mujoco_ros.control.stream import Stream
 from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
-FORWARDED = {
-    CommandSource.POSITION: POSITION,
-    CommandSource.VELOCITY: VELOCITY,
-    CommandSource.EFFORT: EFFORT,
-}
-"""Forward command controllers and their command interfaces."""
 _CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER, CommandSource.CARTESIAN)
 """Sources that continue from the present velocity and effort references."""
 RESET = "the simulation was reset"
 """Default reason for which goals end."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControlState:
-    """State of a robot's command arbitration, without goals."""
-
-    sources: dict[CommandSource, Any]
-    owners: np.ndarray
-    damped: np.ndarray
-    reset_hold: dict[str, Any]
 
 
 class RobotControl:
@@ -111,29 +92,20 @@ class RobotControl:
         self._now = 0.0  # time of the last step or command
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
-        self._streams = {
-            CommandSource.JOINT_COMMANDS: Stream(references),
-            CommandSource.CONTROLLER: Stream(references),
-        } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
-        self._each = tuple(self._streams.items())
-        self._velocity = self._streams[CommandSource.VELOCITY]
+        self._streams = RobotStreams(joints, references, self._stop)
         self.gripper: GripperController | None = None
         drive = tendon if joints.gripper is None else JointDrive(self, joints.gripper)
         if drive is not None:
             self.gripper = GripperController(drive, GripperSettings(), emit)
         self._sources: dict[CommandSource, JointOwner] = {
             CommandSource.TRAJECTORY: self.trajectory,
-            **self._streams,
+            **self._streams.by_source,
             **({CommandSource.GRIPPER: self.gripper} if self.gripper is not None else {}),
         }
         self.cartesian = None if cartesian is None else cartesian(self)
         if self.cartesian is not None:
             self._sources[CommandSource.CARTESIAN] = self.cartesian
         self._owners = JointOwners(count)
-        self._damped = np.zeros(count, dtype=bool)
-        self._damping = False
-        positioned = [POSITION in interfaces for interfaces in joints.interfaces]
-        self._integrates = np.array(positioned, dtype=bool)
 
     def bind(
         self,
@@ -144,8 +116,7 @@ class RobotControl:
     ) -> None:
         """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
-        for stream in self._streams.values():
-            stream.bind(self.references)
+        self._streams.bind()
         self.timestep = timestep
         self.limit_effort = limit_effort
         if self.gripper is not None and tendon is not None:
@@ -154,13 +125,11 @@ class RobotControl:
     @property
     def active(self) -> bool:
         """Whether `update` is needed."""
-        # Evaluated at every step, where a generator expression would dominate the cost.
-        for _, stream in self._each:
-            if stream.busy:
-                return True
+        if self._streams.active:
+            return True
         gripping = self.gripper is not None and self.gripper.busy
         moving = self.cartesian is not None and self.cartesian.busy
-        return self.trajectory.busy or gripping or moving or self._damping
+        return self.trajectory.busy or gripping or moving
 
     def owners(self) -> dict[CommandSource, tuple[str, ...]]:
         """Return the names of the joints that each source owns; unclaimed joints included."""
@@ -229,7 +198,7 @@ class RobotControl:
             return
         self._now = time
         self.rates.add(source, time)
-        stream, hold = self._streams[source], self.reset_hold
+        stream, hold = self._streams.by_source[source], self.reset_hold
         joints, values = hold.admit(source, stream, command.joints, command.values, self.q, time)
         if len(joints):
             self._claim(source, joints, time)
@@ -290,7 +259,7 @@ class RobotControl:
             joints: Which joints are released; None for all.  # (n,) bool
             measured: Whether joints hold their measured positions.
         """
-        stream = self._streams[source]
+        stream = self._streams.by_source[source]
         released = stream.owned.copy()
         if measured:
             released |= self._owners.unclaimed
@@ -299,7 +268,7 @@ class RobotControl:
         if measured:
             stream.positioned[released] = False
         indices = np.flatnonzero(released)
-        self._hold_positions(source, indices)
+        self._streams.hold(source, indices, self.q)
         stream.release(indices)
         self._owners.release(indices)
 
@@ -321,11 +290,7 @@ class RobotControl:
         A joint that received no position holds its measured one; the gripper keeps its effort
         limit.
         """
-        for source, stream in self._streams.items():
-            self._hold_positions(source, np.flatnonzero(stream.owned))
-        if self.cartesian is not None:
-            self.cartesian.settle()
-        self.references.dq[:] = 0.0
+        self._hold_positions()
         self.reset_hold.forget_clock(self._now, keep=True)
         self._clear(reason)
         if self.gripper is not None:
@@ -343,11 +308,7 @@ class RobotControl:
             time: Simulated time of the first step in the new state [s].
             reason: Why goals end.
         """
-        for source, stream in self._streams.items():
-            self._hold_positions(source, np.flatnonzero(stream.owned))
-        if self.cartesian is not None:
-            self.cartesian.settle()
-        self.references.dq[:] = 0.0
+        self._hold_positions()
         self.references.tau[joints] = 0.0
         limits = self.joints.lower[joints], self.joints.upper[joints]
         self.references.q[joints] = np.clip(positions, *limits)
@@ -360,7 +321,7 @@ class RobotControl:
         return ControlState(
             sources={source: owner.save_state() for source, owner in self._sources.items()},
             owners=self._owners.save_state(),
-            damped=self._damped.copy(),
+            damped=self._streams.damped.copy(),
             reset_hold=self.reset_hold.save_state(),
         )
 
@@ -369,8 +330,7 @@ class RobotControl:
         for source, owner in self._sources.items():
             owner.restore_state(state.sources[source])
         self._owners.restore_state(state.owners)
-        self._damped[:] = state.damped
-        self._damping = bool(self._damped.any())
+        self._streams.damp(state.damped)
         self.reset_hold.restore_state(state.reset_hold)
 
     def update(self, time: float) -> None:
@@ -378,40 +338,16 @@ class RobotControl:
         self._now = time
         if self.trajectory.busy:
             self.trajectory.update(time, self.q, self.dq)
-        timeout = self.stream.timeout
-        for source, stream in self._each:
-            if not stream.busy:
-                continue
-            if stream.moving:
-                stream.update(time)
-            # A hosted controller is silent only while the clock waits or after its release.
-            if (
-                timeout
-                and source is not CommandSource.CONTROLLER
-                and len(silent := stream.silent(time, timeout))
-            ):
-                self._stop(source, silent)
-        if self._velocity.busy:
-            self._integrate(self._velocity.owned)
+        self._streams.update(time, self.timestep, self.stream.timeout)
         if self.cartesian is not None and self.cartesian.busy:
             self.cartesian.update(time)
         if self.gripper is not None and self.gripper.busy:
             self.gripper.update(time, self.timestep)
-        if self._damping:
-            np.copyto(self.references.q, self.q, where=self._damped)
+        if self._streams.damping:
+            np.copyto(self.references.q, self.q, where=self._streams.damped)
 
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
         return tuple(self.joints.names[i] for i in joints)
-
-    def _integrate(self, owned: np.ndarray) -> None:
-        """Integrate the velocity references of velocity-controlled joints to positions."""
-        references, joints = self.references, self.joints
-        moved = references.q + references.dq * self.timestep
-        moving = owned & self._integrates
-        stopped = moving & ((moved < joints.lower) | (moved > joints.upper))
-        np.clip(moved, joints.lower, joints.upper, out=moved)
-        np.copyto(references.q, moved, where=moving)
-        references.dq[stopped] = 0.0
 
     def _claim(self, source: CommandSource, joints: np.ndarray, time: float = -np.inf) -> None:
         """Make `source` the owner of `joints` from `time` on; preempt the previous owners."""
@@ -429,39 +365,29 @@ class RobotControl:
                 )
                 owner.release(lost, f"preempted by {source} on joint '{names[0]}'")
         claimed = np.concatenate([lost for _, lost in preempted])
-        self._damped[claimed] = False
-        self._damping = bool(self._damped.any())
+        self._streams.end_damping(claimed)
         if source not in _CONTINUING:
             self.references.values[1:, claimed] = 0.0
+
+    def _hold_positions(self) -> None:
+        """Set the references of all joints to hold their position."""
+        self._streams.hold_all(self.q)
+        if self.cartesian is not None:
+            self.cartesian.settle()
+        self.references.dq[:] = 0.0
 
     def _clear(self, reason: str) -> None:
         self.state_set_at = -np.inf
         self.rates.clear()
         self.trajectory.reset(reason)
-        for stream in self._streams.values():
-            stream.reset()
+        self._streams.reset()
         if self.cartesian is not None:
             self.cartesian.reset()
         self._owners.release()
-        self._damped[:] = self._damping = False
-
-    def _hold_positions(self, source: CommandSource, joints: np.ndarray) -> None:
-        """Set the references of a stream's joints to hold their position."""
-        references = self.references
-        positioned = self._streams[source].positioned[joints] | (source is CommandSource.VELOCITY)
-        # A joint without a commanded position holds the measured one.
-        measured = joints[~positioned]
-        references.q[measured] = self.q[measured]
-        references.tau[measured] = 0.0
-        references.dq[joints] = 0.0
 
     def _stop(self, source: CommandSource, joints: np.ndarray) -> None:
         """Release joints of a stream after its timeout: hold their position, or damp them."""
-        self._hold_positions(source, joints)
-        if self.stream.on_timeout == "damp":
-            self._damped[joints] = self._damping = True
-            self.references.tau[joints] = 0.0
-        self._streams[source].release(joints)
+        self._streams.stop(source, joints, self.q, damp=self.stream.on_timeout == "damp")
         self._owners.release(joints)
         self._emit(
             StreamStopped(

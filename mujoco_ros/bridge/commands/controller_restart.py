@@ -1,9 +1,9 @@
 """Restart of the controllers of a controller_manager after a reset of its robot."""
 
 import time
-from importlib.util import find_spec
 from typing import Any
 
+from mujoco_ros.bridge.commands.controller_manager_types import PACKAGE, is_installed
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
@@ -13,7 +13,6 @@ _POLL_S = 0.05
 _TIMEOUT_S = 3
 """Wall time in which the controller_manager must switch."""
 _MANAGER = "controller_manager"
-_PACKAGE = "controller_manager_msgs"
 REACTIVATE = "reactivate"
 """The value of the parameter ``reset_hold`` that restarts controllers."""
 
@@ -24,9 +23,9 @@ def check_types(parameter: str) -> None:
     Raises:
         UserInputError: They are not.
     """
-    if find_spec(_PACKAGE) is None:
+    if not is_installed():
         raise UserInputError(
-            f"'{parameter}' cannot be '{REACTIVATE}': the package {_PACKAGE} is not installed"
+            f"'{parameter}' cannot be '{REACTIVATE}': the package {PACKAGE} is not installed"
         )
 
 

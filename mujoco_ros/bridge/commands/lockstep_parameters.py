@@ -15,7 +15,7 @@ from mujoco_ros.bridge.rclpy_ext.round_trip import RoundTrip
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
-from mujoco_ros.control.robot_control import FORWARDED
+from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
+from mujoco_ros.bridge.commands.controller_manager_types import is_installed
 from mujoco_ros.bridge.commands.controller_restart import REACTIVATE, check_types
 from mujoco_ros.bridge.commands.gripper_server import GripperServer
 from mujoco_ros.bridge.commands.held_joints import HeldJoints
@@ -174,7 +174,7 @@ class RobotCommands(Component):
 
 def _cartesian_servers() -> list[type[CommandServer]]:
     """Return what serves a Cartesian controller, as far as the message packages are installed."""
-    if find_spec("controller_manager_msgs") is None:
+    if not is_installed():
         return [CartesianServer]
     from mujoco_ros.bridge.commands.controller_switch import ControllerSwitch
 

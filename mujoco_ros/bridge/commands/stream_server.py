@@ -16,7 +16,8 @@ from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
-from mujoco_ros.control.robot_control import FORWARDED, RobotControl
+from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.command_queue import QueueFullError

@@ -6,7 +6,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.robot_control import ControlState
+from mujoco_ros.control.joint_owners import ControlState
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly

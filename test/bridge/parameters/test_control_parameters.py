@@ -20,9 +20,10 @@ from simulators import DATA, Listener, Simulator, SimulatorLauncher
 from zoo_recording import ZooRecording
 
 from mujoco_ros.bridge.composition import PARAMETERS
-from mujoco_ros.bridge.parameters.control_parameters import ControlParameters, Settings
+from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
+from mujoco_ros.bridge.parameters.robot_parameters import Settings
 from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError

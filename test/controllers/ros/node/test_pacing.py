@@ -2,9 +2,9 @@
 
 import logging
 import re
-import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
+from time import sleep
 
 import numpy as np
 import pytest
@@ -197,7 +197,7 @@ def test_a_slow_tick_is_named_in_the_log_and_on_diagnostics(caplog):
     paced = PacedController()
     paced.receive(1.0, 1.005)
     paced.pacing.report(paced.now)  # the ticks of the start
-    paced.observed = lambda: time.sleep(0.05)
+    paced.observed = lambda: sleep(0.05)
     paced.receive(1.010)
     paced.observed = lambda: None
     slow = paced.pacing.report(paced.now)
@@ -207,7 +207,7 @@ def test_a_slow_tick_is_named_in_the_log_and_on_diagnostics(caplog):
     assert float(slow.values["real time lost by ticks [s]"]) >= 0.045
     assert re.search(r"controller 'test': \d+ slow ticks in state 'S0', of up to", caplog.text)
     assert paced.pacing.report(paced.now).level == OK
-    paced.observed = lambda: time.sleep(0.05)
+    paced.observed = lambda: sleep(0.05)
     paced.receive(1.015, 1.5)  # and 0.5 s without a message
     both = paced.pacing.report(paced.now).text
     assert "slow ticks in state 'S0'" in both
