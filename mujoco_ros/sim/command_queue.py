@@ -31,10 +31,12 @@ class CommandQueue:
 
     Attributes:
         inlet: Another way by which commands come, if there is one; the physics thread sets it.
+        longest: Most commands that waited at a time, since it was last set to 0.
     """
 
     def __init__(self, limit: int = 1024) -> None:
         self.inlet: Inlet | None = None
+        self.longest = 0
         self._limit = limit
         self._closed = False
         self._lock = threading.Lock()  # of submitting threads; draining needs none
@@ -83,7 +85,10 @@ class CommandQueue:
         inlet = self.inlet
         if inlet is not None:
             inlet.take()
-        for _ in range(len(self._waiting)):
+        count = len(self._waiting)
+        if count > self.longest:
+            self.longest = count
+        for _ in range(count):
             command, future = self._waiting.popleft()
             if not future.set_running_or_notify_cancel():
                 continue

@@ -22,6 +22,18 @@ def test_commands_run_in_their_order_and_return_results():
     assert [future.result(0) for future in futures] == [0, 10, 20, 30, 40]
 
 
+def test_the_longest_queue_is_kept_until_it_is_read():
+    queue = CommandQueue()
+    for count in (1, 3, 2):
+        for _ in range(count):
+            queue.submit(lambda: None)
+        queue.drain()
+    assert queue.longest == 3
+    queue.longest = 0
+    queue.drain()
+    assert queue.longest == 0
+
+
 def test_an_exception_of_a_command_reaches_the_caller_and_stops_no_other_command():
     queue = CommandQueue()
 

@@ -68,6 +68,7 @@ def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> Diagnostic
             "time dropped in total [s]": f"{status.dropped:.6f}",
             "deadline misses in total": str(status.late_steps),
             "steps": str(status.steps),
+            "commands waiting at most": str(status.queued),
             **_percentiles("step period", status.period),
             **_percentiles("step cost", status.step_cost),
         },

@@ -125,11 +125,13 @@ class PhysicsThread:
             timestep=float(simulation.model.opt.timestep),
             period=self._period.percentiles(50, 99, 99.9),
             step_cost=self._cost.percentiles(50, 99, 99.9),
+            queued=simulation.commands.longest,
             engine=engine_status(simulation),
             control=control_status(simulation, simulated),
         )
         self._period.clear()
         self._cost.clear()
+        simulation.commands.longest = 0
         self._steps = 0
         self._since = now
         self._overload_at = pacer.dropped_s + _OVERLOAD_S

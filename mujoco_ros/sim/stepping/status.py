@@ -74,6 +74,7 @@ class Status:
         timestep: Simulated time between two steps [s].
         period: Time between the beginnings of two steps, percentiles 50, 99, 99.9.
         step_cost: Time of one step with its listeners, percentiles 50, 99, 99.9.
+        queued: Most commands that waited for the physics thread at a time.
         engine: Statistics of the engine.
         control: Command arbitration and saturation.
     """
@@ -90,6 +91,7 @@ class Status:
     timestep: float
     period: tuple[float, ...]
     step_cost: tuple[float, ...]
+    queued: int
     engine: EngineStatus
     control: ControlStatus
 

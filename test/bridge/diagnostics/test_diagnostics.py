@@ -40,6 +40,7 @@ _TIME = {
     "time dropped in total [s]",
     "deadline misses in total",
     "steps",
+    "commands waiting at most",
     *(
         f"step {of} p{percent} [us]"
         for of in ("period", "cost")

@@ -40,6 +40,7 @@ _STATUS = Status(
     timestep=1e-3,
     period=(1e-3, 1.1e-3, 2e-3),
     step_cost=(1e-4, 2e-4, 3e-4),
+    queued=2,
     engine=_ENGINE,
     control=_CONTROL,
 )
