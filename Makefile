@@ -7,6 +7,9 @@ ARGS   ?=
 TESTS  ?=
 INTERFACES ?=
 PYTHON ?=
+SECONDS ?= 600
+SEED   ?= $(shell date +%s)
+FOLDER ?= soak
 
 VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
 BIN  := $(VENV)/bin
@@ -25,7 +28,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim demo demo-check test lint format bench pictures lock clean
+.PHONY: help setup sim demo demo-check test chaos lint format bench soak pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -33,8 +36,10 @@ help: ## show this help
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
-	@printf '  ARGS=           further arguments of `make sim`, `make test` or `make bench`\n'
+	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench` or `make soak`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
+	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
+	@printf '  FOLDER=         results of `make soak`, default soak\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
@@ -58,6 +63,9 @@ test: MODELS := --models
 test: setup ## run the tests, several files at a time
 	@$(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
 
+chaos: setup ## attack a simulator at random for a time, and check what must always hold
+	@CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$(SEED) $(RUN) $(BIN)/python -m pytest -s test/chaos/test_chaos.py $(ARGS)
+
 lint: setup ## check style, types, XML and YAML
 	@$(RUN) $(BIN)/ruff check --output-format concise .
 	@$(RUN) $(BIN)/ruff format --check .
@@ -69,6 +77,9 @@ format: setup ## format the Python files
 
 bench: setup ## measure performance and compare it with the limits
 	@$(RUN) $(BIN)/python -m benchmark $(ARGS)
+
+soak: setup ## run for hours, and record what is dropped and what grows; resumes
+	@$(RUN) $(BIN)/python -m benchmark.soak $(FOLDER) --resume $(ARGS)
 
 pictures: setup ## draw the figures of docs/
 	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)

@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ANNOUNCE_OFTEN = ROOT / "benchmark" / "announce_often.xml"
 _PROFILE_VARIABLES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
-_READY_S, _END_S, _POLL_S = 30.0, 5.0, 0.02
+_READY_S, _END_S, _POLL_S = 120.0, 30.0, 0.02  # of a busy machine
 _SCENARIO_TIMEOUT_S = 90.0  # in addition to the duration of the scenario
 
 
@@ -96,7 +96,7 @@ class Process:
 
     @property
     def pid(self) -> int:
-        """Its id."""
+        """Its process id."""
         return self._process.pid
 
     def cpu_s(self) -> float:

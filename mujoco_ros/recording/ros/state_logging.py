@@ -93,7 +93,8 @@ class StateLogging(Component):
         if (writer.path if writer is not None else None) != (_path(name) if name else None):
             if writer is not None:
                 writer.end()
-                _LOG.info("the state log '%s' is complete", writer.path)
+                if not writer.problem:  # which was logged
+                    _LOG.info("the state log '%s' is complete", writer.path)
             self._writer = writer = self._open(name)
         elif self._ring is None or self._ring.every == every:
             return None

@@ -1,0 +1,1 @@
+"""A run of hours, in parts that resume."""

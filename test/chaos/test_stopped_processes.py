@@ -1,0 +1,47 @@
+"""Child processes that are stopped do not delay the physics, and come back."""
+
+import os
+import signal
+from pathlib import Path
+
+from rosgraph_msgs.msg import Clock
+from simulators import SimulatorLauncher
+
+_READY = "the viewer is at http://"
+
+
+def _child(parent: int, module: str) -> int | None:
+    """Return the child process that runs a module, unless it is a zombie."""
+    for text in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
+        try:
+            words = Path(f"/proc/{text}/cmdline").read_bytes().decode().split("\0")
+        except OSError:
+            continue
+        if module in words:
+            return int(text)
+    return None
+
+
+def test_camera_and_viewer_that_are_stopped_are_replaced_while_the_clock_runs(
+    start: SimulatorLauncher,
+) -> None:
+    simulator = start.simulator(scene="arm", cameras="true", viewer="web")
+    listener, parent = start.listener(simulator), simulator.process.pid
+    simulator.wait_until_running()
+    modules = [f"mujoco_ros.cli.{name}" for name in ("cameras", "viewer")]
+    assert listener.spin_until(lambda: all(_child(parent, module) for module in modules))
+    simulator.wait_for_log(_READY)
+    stopped = {module: _child(parent, module) for module in modules}
+    clock = listener.record(Clock, "/clock")
+    for pid in stopped.values():
+        assert pid is not None
+        os.kill(pid, signal.SIGSTOP)
+    received = len(clock)
+    assert listener.spin_until(
+        lambda: all(_child(parent, module) not in (pid, None) for module, pid in stopped.items())
+    )
+    assert len(clock) > received
+    for name in ("cameras", "viewer"):
+        simulator.wait_for_log(f"child process '{name}': missed its heartbeat; restart now")
+    assert listener.spin_until(lambda: simulator.log.count(_READY) == 2)
+    assert simulator.stop() == 0
