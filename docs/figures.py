@@ -17,6 +17,7 @@ from control_plots import PLOTS
 from fsm_diagrams import DIAGRAMS
 from page_animation import draw_animation
 from page_figure import draw_page
+from soak_plot import soak_plot
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -90,7 +91,7 @@ VIEWS = (
 )
 
 
-DRAWN = {**PLOTS, **DIAGRAMS}
+DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot}
 PAGES = {"viewer": "humanoid"}
 """Figures of the viewer's page, and their scenes."""
 ANIMATION = "pick_place"
