@@ -8,6 +8,7 @@ from typing import Any
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
@@ -16,6 +17,7 @@ TIMEOUT_S = 5.0
 """Longest wait for a response."""
 _RETRY_S = 1.0
 """Time after which a request is repeated, if it may be."""
+_DEPTH = 1000
 
 
 @dataclass(eq=False)
@@ -100,6 +102,8 @@ class ServiceCaller:
             client = self._clients[name] = self._node.create_client(
                 kind,
                 name,
+                # Responses to other clients take places in this queue, too.
+                qos_profile=QoSProfile(depth=_DEPTH),
                 # A callback group keeps a reference to everything that was ever in it.
                 callback_group=MutuallyExclusiveCallbackGroup(),
             )

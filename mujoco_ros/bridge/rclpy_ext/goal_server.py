@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from action_msgs.msg import GoalInfo, GoalStatus, GoalStatusArray
@@ -33,10 +34,13 @@ _STATUS = QoSProfile(
 while it retries to reach a client that died."""
 _FLUSH_TIMEOUT = Duration(seconds=0.5)
 """Longest wait for acknowledgements of clients, some of which may have died."""
-_RESULT_S = 10.0
-"""Time after the end of a goal in which its result can be requested; rclcpp_action's default."""
-_MOST_RESULTS = 1000
-"""Number of ended goals whose results are kept, the newest ones."""
+_RESULT_S = 900.0
+"""Time after the end of a goal in which its result can be requested, repeatedly.
+
+A client that loses the response, as one does whose queue is too short, can request it again.
+"""
+_MOST_RESULTS = 10_000
+"""Number of ended goals whose results are kept, the newest ones: about 10 MB."""
 _MOST_LISTED = 50
 """Number of ended goals in the status, the newest ones."""
 
@@ -225,7 +229,10 @@ class GoalServer(Generic[T]):
     def _drop_old_results(self) -> None:
         """Drop results that are too old."""
         oldest = time.monotonic() - _RESULT_S
-        for key in [key for key, goal in self._ended.items() if goal.ended_at < oldest]:
+        while self._ended:
+            key, goal = next(iter(self._ended.items()))
+            if goal.ended_at >= oldest:
+                return
             del self._ended[key]
 
     def _publish_status(self) -> None:
@@ -238,7 +245,7 @@ class GoalServer(Generic[T]):
             self._statuses.publish(message)
 
     def _listed(self) -> Iterator[GoalStatus]:
-        for goal in list(self._ended.values())[-_MOST_LISTED:]:
+        for goal in reversed(list(islice(reversed(self._ended.values()), _MOST_LISTED))):
             yield goal.listing
         for goal in self._active.values():
             yield goal.listing
