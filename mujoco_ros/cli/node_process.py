@@ -1,5 +1,6 @@
 """A process with one ROS node: from its arguments to its exit code."""
 
+import logging
 import math
 import os
 import signal
@@ -18,7 +19,7 @@ from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.memory_trim import MemoryTrimmer
-from mujoco_ros.process.middleware_ports import remove_unfinished_ports
+from mujoco_ros.process.middleware_ports import remove_unfinished_ports, restrict_shared_memory
 
 # Longest time for which another thread keeps the GIL from the physics thread; Python's default is
 # 5 ms.
@@ -27,6 +28,7 @@ _SWITCH_INTERVAL_S = 1e-4
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
 _LAST_TASKS = 100
+_LOG = logging.getLogger(__name__)
 
 
 class Runnable(Protocol):
@@ -78,10 +80,47 @@ def run(
 def ros(arguments: Sequence[str]) -> Iterator[None]:
     """Initialize ROS without its signal handlers, which invalidate publishers that are in use.
 
+    Meanwhile new files (logs, bags, caches, the middleware's shared memory), also those of child
+    processes, are for this user alone.
+
     Raises:
-        UserInputError: ROS rejects the arguments.
+        UserInputError: ROS rejects the arguments, or cannot protect the node as it is asked to.
     """
+    _check_security()
     remove_unfinished_ports()
+    mask = os.umask(0o077)
+    try:
+        with _initialized(arguments):
+            yield
+    except rclpy_implementation.RCLError as error:
+        if "security" not in str(error).lower():
+            raise
+        reason = str(error).splitlines()[0].removeprefix("error creating node: ")
+        raise UserInputError(
+            f"ROS_SECURITY_ENABLE is true, but the node cannot be protected: {reason}; see "
+            "docs/reference/network.md"
+        ) from error
+    finally:
+        os.umask(mask)
+
+
+def _check_security() -> None:
+    """Warn of, or reject, settings with which ROS starts nodes without protection."""
+    if os.environ.get("ROS_SECURITY_ENABLE") != "true":  # as rcl compares it
+        return
+    if os.environ.get("ROS_SECURITY_STRATEGY") != "Enforce":
+        _LOG.warning(
+            "ROS_SECURITY_STRATEGY is not 'Enforce': without keys, nodes start unprotected"
+        )
+    elif not os.environ.get("ROS_SECURITY_KEYSTORE"):
+        raise UserInputError(
+            "ROS_SECURITY_ENABLE is true, but ROS_SECURITY_KEYSTORE does not name the folder of "
+            "the keys"
+        )
+
+
+@contextmanager
+def _initialized(arguments: Sequence[str]) -> Iterator[None]:
     try:
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:
@@ -106,6 +145,7 @@ def handle_signals(handler: Callable[[int], object], *others: signal.Signals) ->
 def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) -> int:
     """Spin the node until there is a signal or its thread fails; return the exit code."""
     node = create()
+    restrict_shared_memory()
     executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
     # A list: a second signal may arrive in the handler of the first, where a lock would block.
     signals: list[int] = []

@@ -16,6 +16,7 @@ from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
 from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.recorder import Recorder
@@ -68,6 +69,7 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
         node = Node(
             "record", start_parameter_services=False, enable_rosout=False, use_global_arguments=True
         )
+        restrict_shared_memory()
         session = _Session(bag, node, options)
         try:
             session.run(signals)

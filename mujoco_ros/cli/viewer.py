@@ -9,6 +9,7 @@ from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
+from mujoco_ros.process.middleware_ports import restrict_shared_memory
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,6 +34,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
 
     state = SharedState(options.state)
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.time)
+    restrict_shared_memory()
     viewer.start()
     try:
         if options.mode == "web":

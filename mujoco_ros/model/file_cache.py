@@ -1,4 +1,4 @@
-"""A folder of files that can be made again, shared by processes and limited in size."""
+"""A folder of files that can be made again, shared by a user's processes, limited in size."""
 
 import os
 import time
@@ -13,7 +13,7 @@ _UNFINISHED = ".unfinished-"
 
 
 class FileCache:
-    """A folder of files of one kind, to which several processes may write.
+    """A folder of files of one kind, to which several processes of one user may write.
 
     Attributes:
         folder: The folder, which need not exist.
@@ -48,13 +48,12 @@ class FileCache:
             OSError: The folder cannot be written to.
         """
         path = self.folder / f"{name}{self._suffix}"
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=self.folder, prefix=_UNFINISHED, delete=False) as file:
             unfinished = Path(file.name)
             try:
                 file.write(content)
                 file.flush()
-                unfinished.chmod(0o644)  # other users' programs may read it
                 unfinished.replace(path)
             except OSError:
                 unfinished.unlink(missing_ok=True)

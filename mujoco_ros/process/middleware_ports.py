@@ -1,4 +1,4 @@
-"""Shared memory ports that a killed process left unfinished, for which Fast DDS waits forever."""
+"""Shared memory of Fast DDS: who may read it, and ports that a killed process left unfinished."""
 
 import logging
 import re
@@ -13,6 +13,7 @@ SHARED_MEMORY = Path("/dev/shm")
 
 # The files of Fast DDS 2 and 3; those with further endings are its locks.
 _PORT = re.compile(r"(?:fastrtps|fastdds)_port\d+")
+_PREFIXES = ("fastrtps_", "fastdds_")
 # A living process needs microseconds.
 _CREATION_S = 2.0
 # First word of a managed segment of Boost.Interprocess, in which Fast DDS keeps a port.
@@ -35,6 +36,22 @@ def remove_unfinished_ports(folder: Path = SHARED_MEMORY) -> list[str]:
         names = ", ".join(sorted(removed))
         _LOGGER.warning("removed shared memory that a killed process left unfinished: %s", names)
     return removed
+
+
+def restrict_shared_memory() -> list[Path]:
+    """Make the middleware's shared memory of this process private to its user; return the files.
+
+    Fast DDS creates its files readable by all users, whatever the umask is.
+    """
+    with Path("/proc/self/maps").open() as maps:
+        paths = {Path(line.split(maxsplit=5)[-1].strip()) for line in maps if "/dev/shm/" in line}
+    restricted = []
+    for path in sorted(paths):
+        if path.name.startswith(_PREFIXES):
+            with suppress(OSError):  # removed meanwhile, or of another user
+                path.chmod(0o600)
+                restricted.append(path)
+    return restricted
 
 
 def _is_unfinished(path: Path) -> bool:

@@ -13,6 +13,7 @@ import pytest
 
 rclpy = pytest.importorskip("rclpy")
 
+from mujoco_ros.cli.node_process import ros  # noqa: E402
 from mujoco_ros.cli.sim import main  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -186,6 +187,48 @@ def test_a_parameter_file_with_an_unknown_parameter_is_one_clear_line(fail, fold
     (folder / "my.yaml").write_text("mujoco:\n  ros__parameters: {scene: robot.xml, sede: 1}\n")
     message = fail("--ros-args", "--params-file", "my.yaml")
     assert "parameter 'sede' not found (did you mean 'seed'?)" in message
+
+
+def test_security_without_a_keystore_is_one_clear_line(fail, monkeypatch):
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.setenv("ROS_SECURITY_STRATEGY", "Enforce")
+    monkeypatch.delenv("ROS_SECURITY_KEYSTORE", raising=False)
+    assert "ROS_SECURITY_KEYSTORE does not name" in fail()
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", "/nonexistent")
+    assert "'/nonexistent/enclaves' does not exist" in fail()
+
+
+def test_security_that_the_middleware_cannot_give_is_one_clear_line(fail, folder, monkeypatch):
+    enclaves = folder / "enclaves"
+    enclaves.mkdir()
+    keys = ("identity_ca.cert.pem", "cert.pem", "key.pem", "permissions_ca.cert.pem")
+    for name in (*keys, "governance.p7s", "permissions.p7s"):
+        (enclaves / name).write_text("none")  # a middleware with security rejects them as well
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.setenv("ROS_SECURITY_STRATEGY", "Enforce")
+    monkeypatch.setenv("ROS_SECURITY_KEYSTORE", str(folder))
+    assert "the node cannot be protected" in fail(*parameters(scene="robot.xml"))
+
+
+def test_security_that_is_not_enforced_is_a_warning(fail, monkeypatch, caplog):
+    monkeypatch.setenv("ROS_SECURITY_ENABLE", "true")
+    monkeypatch.delenv("ROS_SECURITY_STRATEGY", raising=False)
+    with caplog.at_level(logging.WARNING):
+        fail(*parameters(scene="missing.yaml"))
+    assert "without keys, nodes start unprotected" in caplog.text
+
+
+def test_new_files_are_for_the_user_alone_while_a_node_runs(tmp_path):
+    mask = os.umask(0o022)
+    try:
+        with ros([]):
+            (tmp_path / "folder").mkdir()
+            (tmp_path / "file").touch()
+        (tmp_path / "later").touch()
+    finally:
+        os.umask(mask)
+    modes = [(tmp_path / n).stat().st_mode & 0o777 for n in ("folder", "file", "later")]
+    assert modes == [0o700, 0o600, 0o644]
 
 
 @pytest.mark.parametrize("argument", ["--bogus", "humanoid", "-x"])

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.process.middleware_ports import SHARED_MEMORY, remove_unfinished_ports
+from mujoco_ros.process.middleware_ports import (
+    SHARED_MEMORY,
+    remove_unfinished_ports,
+    restrict_shared_memory,
+)
 
 
 def write(path: Path, content: bytes, age_s: float) -> None:
@@ -65,3 +69,10 @@ def test_a_simulator_starts_in_a_domain_with_an_unfinished_port(tmp_path: Path):
         if simulator.process.poll() is None:
             simulator.process.kill()
         domain.close()
+
+
+def test_shared_memory_of_a_node_is_private_to_its_user(ros_node):
+    assert ros_node.get_name() == "test_node"
+    paths = restrict_shared_memory()
+    assert paths
+    assert {path.stat().st_mode & 0o777 for path in paths} == {0o600}

@@ -15,12 +15,13 @@ def age(path: Path, days: float) -> None:
     os.utime(path, (then, then))
 
 
-def test_a_mesh_is_written_once_and_readable_by_other_users(tmp_path):
+def test_a_mesh_is_written_once_and_readable_by_its_user_alone(tmp_path):
     cache = MeshCache(tmp_path / "new" / "folder")
     path = cache.store(b"one")
     assert path.read_bytes() == b"one"
     assert path.suffix == ".stl"
-    assert path.stat().st_mode & 0o777 == 0o644
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
     written = path.stat().st_ino
     assert MeshCache(tmp_path / "new" / "folder").store(b"one") == path
     assert path.stat().st_ino == written
