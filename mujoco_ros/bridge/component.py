@@ -15,6 +15,7 @@ from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameter
 from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -43,6 +44,7 @@ class NodeContext:
             thread.
         submit: Hands commands of a topic to the physics thread, with checks of their stamps; for
             all else there is `simulation.commands`.
+        files: The files that clients may name.
         notify_reset: Calls the components' `on_reset`, in the executor's thread.
         quit: Ends the process soon.
     """
@@ -60,6 +62,7 @@ class NodeContext:
     rejections: RejectionLog
     status: Callable[[], Status]
     submit: CommandSubmission
+    files: FileAccess
     notify_reset: Callable[[SimulationReset], object]
     quit: Callable[[], object]
 

@@ -19,6 +19,7 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -45,6 +46,7 @@ class ComponentNode(Node):
         name: str,
         specs: Iterable[ParameterSpec],
         overrides: Mapping[str, Any] | None = None,
+        files: FileAccess = ALL_FILES,
     ) -> None:
         """Create the node and declare its parameters.
 
@@ -52,6 +54,7 @@ class ComponentNode(Node):
             name: Name of the node.
             specs: Parameters to declare.
             overrides: Values of parameters, which take precedence over the command line.
+            files: The files that clients may name.
 
         Raises:
             UserInputError: A parameter has the wrong type or value.
@@ -66,7 +69,8 @@ class ComponentNode(Node):
         self.leaving = False
         self.components: list[Component] = []
         self.endpoints = Endpoints(self)
-        self.settings = Parameters(self, self.submit)
+        self._files = files
+        self.settings = Parameters(self, self.submit, files)
         self.settings.declare(specs)
 
     def create_context(
@@ -77,7 +81,8 @@ class ComponentNode(Node):
         begin_time: Callable[[], float],
     ) -> NodeContext:
         """Return the context of the components; see `NodeContext` and `ModelSwitch`."""
-        self.models = ModelSwitch(self, simulation, self.components, begin_time)
+        files = self._files
+        self.models = ModelSwitch(self, simulation, self.components, begin_time, files)
         lockstep, rejections = Lockstep(simulation), RejectionLog(self.get_logger().warning)
         return NodeContext(
             node=self,
@@ -93,6 +98,7 @@ class ComponentNode(Node):
             rejections=rejections,
             status=lambda: self.physics.status(),
             submit=CommandSubmission(simulation, rejections, lockstep.take),
+            files=files,
             notify_reset=self.notify_reset,
             quit=self.quit,
         )

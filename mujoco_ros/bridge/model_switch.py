@@ -11,6 +11,7 @@ from queue import SimpleQueue
 from rclpy.node import Node
 
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.plant import Plant
@@ -99,6 +100,7 @@ class ModelSwitch:
         simulation: Simulation,
         listeners: Sequence[ModelChangeListener],
         begin_time: Callable[[], float] | None = None,
+        files: FileAccess = ALL_FILES,
     ) -> None:
         """Change the model of a simulation.
 
@@ -108,7 +110,9 @@ class ModelSwitch:
             listeners: Follow each change, in this order; may grow until the first change.
             begin_time: Returns the simulated time at which a fresh model begins [s], in the physics
                 thread; without it, 0.
+            files: The files that a change may name.
         """
+        self._files = files
         self.simulation = simulation
         self.holds = HoldTimes()
         self._node = node
@@ -166,10 +170,11 @@ class ModelSwitch:
 
     def _build(self, change: _Change) -> None:
         try:
-            plant = self.simulation.build_plant(change.build(self.simulation.assembly))
-            plant.fresh = change.fresh
-            for listener in self._listeners:
-                listener.build(plant)
+            with self._files.for_client():
+                plant = self.simulation.build_plant(change.build(self.simulation.assembly))
+                plant.fresh = change.fresh
+                for listener in self._listeners:
+                    listener.build(plant)
         except Exception as error:
             self._later(self._abandon, change, error)
         else:

@@ -1,6 +1,7 @@
 """The node `mujoco`: a simulation behind the ROS interface of a real robot."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from mujoco_ros.bridge.component import AddedComponent
 from mujoco_ros.bridge.component_node import ComponentNode
@@ -10,6 +11,8 @@ from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.bridge.startup_summary import startup_summary
+from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.model.scene.client_folders import client_folders
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -31,7 +34,16 @@ class MujocoNode(ComponentNode):
             UserInputError: A parameter, or a file that the scene names, is wrong.
         """
         own = (spec for component in added for spec in component.parameters)
-        super().__init__("mujoco", (*PARAMETERS, *own))
+        files = FileAccess(self._client_folders, "; the parameter 'client_folders' adds others")
+        super().__init__("mujoco", (*PARAMETERS, *own), files=files)
+        with files.at_start():
+            self._assemble(arguments, added)
+
+    def _client_folders(self) -> Iterator[Path]:
+        values = self.settings.values
+        return client_folders(values["scene"], values["client_folders"])
+
+    def _assemble(self, arguments: Sequence[str], added: Sequence[type[AddedComponent]]) -> None:
         values = self.settings.values
         options = {name: values[name] for name in ("on_divergence", "sensor_noise", "seed")}
         simulation = Simulation(load_scene(values["scene"]), **options)

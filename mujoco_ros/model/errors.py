@@ -1,11 +1,35 @@
 """Errors in the files, names and values that users give."""
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_LONGEST_QUOTE = 200
+_LONGEST_MESSAGE = 4000
+_QUOTE = re.compile(rf"(?<![\w'])'([^']{{{_LONGEST_QUOTE + 1},}})'(?!\w)")
+# A shortened quotation, with its marks, is no long word.
+_WORD = re.compile(rf"(\S{{{_LONGEST_QUOTE}}})\S{{10,}}")
+
+
+def shortened(message: str) -> str:
+    """Return a message in which no quotation and no word is longer than 200 characters.
+
+    A client's text of a megabyte would otherwise be sent back, and written to every log.
+    """
+    if len(message) <= _LONGEST_QUOTE:
+        return message
+    message = _QUOTE.sub(lambda found: f"'{found.group(1)[:_LONGEST_QUOTE]}…'", message)
+    message = _WORD.sub(lambda found: f"{found.group(1)}…", message)
+    longer = len(message) > _LONGEST_MESSAGE
+    return f"{message[:_LONGEST_MESSAGE]}…" if longer else message
 
 
 class UserInputError(ValueError):
     """A user's file, name or value is invalid; the message names it and the remedy."""
+
+    def __init__(self, message: str = "") -> None:
+        """Set the message, `shortened`."""
+        super().__init__(shortened(message))
 
 
 class NameTakenError(UserInputError):
@@ -50,7 +74,7 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
         where: Beginning of the message, e.g. a file and key path.
     """
     choices = list(known)
-    close = get_close_matches(name, choices, n=1)
+    close = get_close_matches(name[:_LONGEST_QUOTE], choices, n=1)
     hint = f" (did you mean '{close[0]}'?)" if close else ""
     listing = f"there are: {', '.join(choices)}" if choices else "there are none"
     prefix = f"{where}: " if where else ""

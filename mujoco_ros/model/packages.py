@@ -3,11 +3,12 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
+from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
 _MANIFEST_NAME = re.compile(r"<name>\s*(\S+)\s*</name>")
@@ -68,10 +69,27 @@ def _is_package(folder: Path, package: str) -> bool:
     """Whether a folder has the name of a package, or its ``package.xml``, as a clone may have."""
     if folder.name == package:
         return True
-    with suppress(OSError, UnicodeDecodeError):
-        named = _MANIFEST_NAME.search((folder / "package.xml").read_text(encoding="utf-8"))
+    with suppress(UserInputError, UnicodeDecodeError):
+        manifest = read_file(folder / "package.xml", largest=LARGEST_TEXT).decode()
+        named = _MANIFEST_NAME.search(manifest)
         return named is not None and named.group(1) == package
     return False
+
+
+def package_shares() -> Iterator[Path]:
+    """Yield the folders of all packages: shares of prefixes, and source trees.
+
+    They include the sources of packages whose share folders have links to them, as ``colcon build
+    --symlink-install`` makes them.
+    """
+    for prefix in _prefixes():
+        yield prefix / "share"
+        with suppress(OSError):
+            for package in os.scandir(prefix / "share"):
+                manifest = Path(package.path) / "package.xml"
+                if manifest.is_symlink():
+                    yield manifest.resolve().parent
+    yield from _source_folders()
 
 
 def _prefixes() -> list[Path]:

@@ -15,6 +15,7 @@ from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_
 import yaml
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 T = TypeVar("T")
 
@@ -85,11 +86,13 @@ _UniqueKeyLoader.add_implicit_resolver(
 
 
 def read_text(path: Path) -> str:
-    """Read a UTF-8 text file."""
+    """Read a UTF-8 text file.
+
+    Raises:
+        UserInputError: As `read_file`, or it is not UTF-8 text.
+    """
     try:
-        return path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise UserInputError(f"{path}: cannot be read: {error.strerror}") from error
+        return read_file(path, largest=LARGEST_TEXT).decode()
     except UnicodeDecodeError as error:
         raise UserInputError(f"{path}: cannot be read: it is not UTF-8 text") from error
 

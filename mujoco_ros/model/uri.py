@@ -5,6 +5,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
+from mujoco_ros.model.file_access import check_access
 from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package_directory
 
 
@@ -19,11 +20,13 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
         packages: Folders of packages by name.
 
     Raises:
+        ForbiddenFileError: The client of the current request may not name it.
         UserInputError: The scheme or package is unknown, or the path is invalid; the file need
             not exist.
     """
     try:
         path = _resolve(uri, base, packages).resolve()
+        check_access(path, uri)
         path.exists()  # raises for invalid names and missing permissions
     except UserInputError:
         raise

@@ -37,7 +37,7 @@ class BagFile:
     """
 
     def __init__(self, path: Path, compression: str = "none") -> None:
-        """Create the file; `compression` is one of COMPRESSIONS.
+        """Create the file, which only its user can read; `compression` is one of COMPRESSIONS.
 
         Raises:
             OSError: The file exists or cannot be written.
@@ -47,7 +47,7 @@ class BagFile:
         self._compress = COMPRESSIONS[compression]
         self._summary = McapSummary()
         self._start_chunk()
-        self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
+        self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         self._closed = False
         self._written = 0
         header = Header(profile="ros2", library="mujoco_ros")

@@ -179,7 +179,7 @@ def test_the_valid_rows_of_a_damaged_log_are_played(replay, arm_log, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"), [(None, "cannot be read"), (b"MZ\x00\x00 else", "is no state log")]
+    ("content", "message"), [(None, "does not exist"), (b"MZ\x00\x00 else", "is no state log")]
 )
 def test_a_file_that_is_not_a_log_is_one_clear_error(replay, tmp_path, content, message):
     path = tmp_path / "other.mjlog"

@@ -109,7 +109,7 @@ SCENES = {
     ),
     "missing gains": (
         "robots: [{name: r, model: robot.xml, gains: gains.yaml}]",
-        "{}/gains.yaml: cannot be read: No such file or directory",
+        "'{}/gains.yaml' does not exist",
     ),
     "wrong urdf": (
         "robots: [{name: r, model: robot.xml, urdf: robot.xml}]",

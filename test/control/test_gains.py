@@ -127,5 +127,5 @@ def test_an_invalid_text_file_is_one_clear_error(gains, text, message):
 
 @pytest.mark.parametrize("name", ["missing.yaml", "missing.dat"])
 def test_a_missing_file_is_one_clear_error(tmp_path, name):
-    with pytest.raises(UserInputError, match=rf"{name}: cannot be read"):
+    with pytest.raises(UserInputError, match=rf"{name}' does not exist"):
         load_gains(tmp_path / name, JOINTS, DRIVEN)

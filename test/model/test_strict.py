@@ -163,11 +163,9 @@ def test_a_merge_key_is_followed(tmp_path):
 
 
 def test_errors_for_a_missing_file_and_a_folder_differ(tmp_path):
-    with pytest.raises(
-        UserInputError, match=r"no\.yaml: cannot be read: No such file or directory"
-    ):
+    with pytest.raises(UserInputError, match=r"no\.yaml' does not exist"):
         read_text(tmp_path / "no.yaml")
-    with pytest.raises(UserInputError, match="cannot be read: Is a directory"):
+    with pytest.raises(UserInputError, match="is a folder; only regular files are read"):
         read_text(tmp_path)
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 
 from mujoco_ros.control.joints import Clamped
+from mujoco_ros.model.errors import shortened
 
 _REPEAT_S = 5.0
 """Time in which a repeated message is only counted."""
@@ -46,6 +47,7 @@ class RejectionLog:
             detail: Text to log behind the message that does not make it a different one, as a time.
             count: Number of occurrences.
         """
+        message = shortened(message)
         with self._lock:
             before = self._count(topic, kind, message, count)
         if before is not None:

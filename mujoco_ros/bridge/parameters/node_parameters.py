@@ -11,6 +11,13 @@ NODE_PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "client_folders",
+        ("",),
+        "Folders of which clients may name files, in addition to those of the scene, of ROS and "
+        "Python packages, and the caches of robot descriptions",
+        read_only=True,
+    ),
+    ParameterSpec(
         "realtime_priority",
         20,
         "SCHED_FIFO priority of the physics thread where the system permits it, so that steps are "

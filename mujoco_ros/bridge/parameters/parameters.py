@@ -13,7 +13,8 @@ from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec, plain, shown
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, shortened
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.sim.command_queue import QueueFullError
 
 _LOG = logging.getLogger(__name__)
@@ -29,8 +30,8 @@ class ParameterRejectedError(ParameterNotDeclaredException):
     """A set of parameters is rejected; rclpy reports the reason for this base class only."""
 
     def __init__(self, reason: str) -> None:
-        """Reject with a reason."""
-        Exception.__init__(self, reason)
+        """Reject with a reason, `shortened`."""
+        Exception.__init__(self, shortened(reason))
 
 
 Command = Callable[[], object]
@@ -72,14 +73,17 @@ class Parameters:
         listeners: Expand, check and apply sets of parameters, in this order.
     """
 
-    def __init__(self, node: Node, submit: Submit | None = None) -> None:
+    def __init__(
+        self, node: Node, submit: Submit | None = None, files: FileAccess = ALL_FILES
+    ) -> None:
         """Handle the parameters of a node.
 
         Args:
             node: The node; parameters that it declares itself are left to rclpy.
             submit: Submits a function to the physics thread; without it, it is called at once.
+            files: The files that a set of parameters may name.
         """
-        self._submit = submit
+        self._submit, self._files = submit, files
         self.values: dict[str, Any] = {}
         self.listeners: list[ParameterListener] = []
         self._node = node
@@ -225,10 +229,11 @@ class Parameters:
             prepared.append(parameter)
         try:
             implied: dict[str, Any] = {}
-            for listener in self.listeners:
-                implied |= listener.expand_parameters(given)
-            for listener in self.listeners:
-                listener.check_parameters({**implied, **given})
+            with self._files.for_client():
+                for listener in self.listeners:
+                    implied |= listener.expand_parameters(given)
+                for listener in self.listeners:
+                    listener.check_parameters({**implied, **given})
         except (UserInputError, ParameterRejectedError) as error:
             raise ParameterRejectedError(str(error)) from error
         except Exception as error:  # it would end the process
@@ -320,6 +325,6 @@ class Parameters:
             prefix + head + (".*" if dot else "")
             for head, dot, _ in (n.partition(".") for n in below)
         ]
-        close = get_close_matches(name, specs, n=1)
+        close = get_close_matches(name[:256], specs, n=1)
         hint = f" (did you mean '{close[0]}'?)" if close else ""
         return f"parameter '{name}' not found{hint}; there are: {', '.join(dict.fromkeys(heads))}"

@@ -15,6 +15,7 @@ from rclpy.qos import QoSProfile
 from rclpy.service import Service as RclpyService
 
 from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.model.errors import shortened
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 _LOG = logging.getLogger(__name__)
@@ -31,8 +32,8 @@ class RequestRejectedError(Exception):
     """
 
     def __init__(self, message: str, code: int | None = None) -> None:
-        """Reject with a message for the client."""
-        super().__init__(message)
+        """Reject with a message for the client, `shortened`."""
+        super().__init__(shortened(message))
         self.code = code
 
 
@@ -212,6 +213,7 @@ class Service:
 
 def failure(response: Any, message: str, code: int | None = None) -> Any:
     """Fill in a failure in `response`, as its type defines it, and return it."""
+    message = shortened(message)
     if hasattr(response, "success"):  # std_srvs
         response.success, response.message = False, message
     elif hasattr(response, "ok"):  # controller_manager_msgs

@@ -8,6 +8,7 @@ from typing import Any
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
+from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
 from mujoco_ros.model.scene.engine_plugins import loaded_libraries
 from mujoco_ros.process.worker_limits import (
@@ -67,6 +68,9 @@ class TrialBuilds(Component):
         self._worker.close()
 
     def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+        files = client_files()
+        if files is not None:
+            trial = partial(trial_worker.restricted, files, trial)
         try:
             answer: tuple[Any, Mapping[str, FileStamp]] = self._worker.submit(trial).result()
         except WorkerLimitError as error:

@@ -9,6 +9,7 @@ from typing import Any
 
 import mujoco
 
+from mujoco_ros.model.file_access import ClientFiles
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
 from mujoco_ros.model.scene.engine_plugins import load_libraries
 from mujoco_ros.process.worker_process import serve
@@ -51,3 +52,9 @@ def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
 def discard(function: Callable[..., object], *args: object) -> None:
     """Call a function whose result cannot be pickled."""
     function(*args)
+
+
+def restricted(files: ClientFiles, trial: Trial) -> Any:
+    """Run a trial that reads only the files that its client may name."""
+    with files.allowed():
+        return trial()

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from mujoco_ros.model.errors import MissingAssetError, ParseError
+from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
+from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.mjcf.tags import Tag, tags
 from mujoco_ros.model.scene.size_limits import (
@@ -122,8 +123,8 @@ def _find(reference: _Reference, path: Path, folder: Path) -> Path | None:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode(errors="replace") if path.is_file() else ""
-    except OSError:  # MuJoCo reports it
+        return read_file(path, "model file", largest=LARGEST_TEXT).decode(errors="replace")
+    except MissingFileError:  # `mjcf_files` reports it, or MuJoCo
         return ""
 
 

@@ -15,6 +15,7 @@ from mujoco_ros.model.errors import (
     UserInputError,
     unknown,
 )
+from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.robot.indexing import ROWS
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
@@ -25,12 +26,12 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.engine_plugins import load_plugins
-from mujoco_ros.model.scene.parts import Part, engine_error, load_spec, object_part, robot_part
+from mujoco_ros.model.scene.mjcf_files import engine_error
+from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
 from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-from mujoco_ros.model.uri import check_file
 
 _END_OF_TIME = 2.0**31
 """First time [s] that a ROS stamp cannot represent."""
@@ -239,10 +240,10 @@ def _binary(config: SceneConfig) -> Assembly:
             f"'{path}' is a compiled model, for which 'joints' and 'gravity_compensation' have no "
             "effect; name its MJCF or URDF"
         )
-    check_file(path, "model file")
     note_file(path)
+    content = read_file(path, "model file")
     try:
-        model = mujoco.MjModel.from_binary_path(str(path))
+        model = mujoco.MjModel.from_binary_path(str(path), {str(path): content})
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(
             f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "

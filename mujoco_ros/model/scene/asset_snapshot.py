@@ -1,7 +1,8 @@
 """Snapshots of the files of a model, so that later changes on disk do not matter."""
 
 import os
-from collections.abc import Callable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import NamedTuple
 
 import mujoco
 
+from mujoco_ros.model.errors import MissingAssetError, MissingFileError
+from mujoco_ros.model.file_access import is_for_client, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
 
 Stamp = tuple[int, int]
@@ -20,28 +23,55 @@ class AssetFile:
 
     Attributes:
         path: Absolute path.
-        stamp: Modification time [ns] and size.
+        stamp: Modification time [ns] and size; None if MuJoCo must not open the file, because it
+            is a client's and other users can exchange it.
         content: Content.
     """
 
     path: str
-    stamp: Stamp
+    stamp: Stamp | None
     content: bytes
 
 
 def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
     """Read the files of a spec, and make its paths, relative to `folder`, absolute.
 
-    Files that cannot be read are left out; the compiler reports them.
+    Files that do not exist are left out; the compiler reports them.
+
+    Raises:
+        MissingAssetError: One must not be read, or a client's one does not exist.
+        UserInputError: One cannot be read.
     """
     found = {}
     for reference in referenced_files(spec):
         path = folder / reference.path
-        if (stamp := _stamp(str(path))) is not None:
-            note_file(path)
-            reference.rename(str(path))
-            found[path] = AssetFile(path=str(path), stamp=stamp, content=path.read_bytes())
+        if _stamp(str(path)) is None and not is_for_client():
+            continue
+        note_file(path)
+        reference.rename(str(path))
+        try:
+            found[path] = read_asset(path, reference.kind)
+        except MissingFileError as error:
+            raise MissingAssetError(f"{reference.kind} '{reference.asset}': {error}") from error
     return tuple(found.values())
+
+
+def read_asset(path: Path, kind: str) -> AssetFile:
+    """Read an asset file of a model; for errors see `read_file`."""
+    content = read_file(path, kind)
+    stamp = None if is_for_client() and _can_be_exchanged(path) else _stamp(str(path))
+    return AssetFile(path=str(path), stamp=stamp, content=content)
+
+
+def _can_be_exchanged(path: Path) -> bool:
+    """Whether a user other than this one and root can replace a file or a folder above it."""
+    for each in (path, *path.resolve().parents):
+        status = os.stat(each)
+        if status.st_uid not in (0, os.getuid()):
+            return True
+        if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not status.st_mode & stat.S_ISVTX:
+            return True
+    return False
 
 
 class FileReference(NamedTuple):
@@ -70,18 +100,23 @@ def referenced_files(spec: mujoco.MjSpec) -> Iterator[FileReference]:
     ):
         for asset in assets:
             if asset.file:
-                path = Path(folder) / asset.file
+                path = Path(folder) / (Path(asset.file).name if spec.strippath else asset.file)
                 yield FileReference(kind, asset.name, path, partial(setattr, asset, "file"))
     for texture in spec.textures:
         for side, file in enumerate(texture.cubefiles):
             if file:
                 rename = partial(texture.cubefiles.__setitem__, side)
-                yield FileReference("texture", texture.name, Path(spec.texturedir) / file, rename)
+                name = Path(file).name if spec.strippath else file
+                yield FileReference("texture", texture.name, Path(spec.texturedir) / name, rename)
 
 
-def restore_files(spec: mujoco.MjSpec, files: tuple[AssetFile, ...]) -> None:
+def restore_files(spec: mujoco.MjSpec, files: Iterable[AssetFile]) -> None:
     """Make a spec compile with the snapshot of its files; MuJoCo caches the unchanged ones."""
-    spec.assets = {file.path: file.content for file in files if _stamp(file.path) != file.stamp}
+    spec.assets = {
+        file.path: file.content
+        for file in files
+        if file.stamp is None or _stamp(file.path) != file.stamp
+    }
 
 
 def _stamp(path: str) -> Stamp | None:

@@ -13,6 +13,7 @@ from mujoco_ros.model.errors import (
     UserInputError,
     unknown,
 )
+from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import NAME, check_name, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
@@ -311,8 +312,8 @@ def _robot_name(path: Path) -> str:
     stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
     candidates = [stem, path.resolve().parent.name]
     if path.suffix not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name
-        with path.open(encoding="utf-8", errors="replace") as file:
-            candidates.insert(0, root_element(file.read(HEADER_CHARACTERS))[1])
+        header = read_file(path, "model file", first=HEADER_CHARACTERS).decode(errors="replace")
+        candidates.insert(0, root_element(header)[1])
     names = [to_name(name).removesuffix("_scene") for name in candidates]
     return next((name for name in names if name.lower() not in _GENERIC_NAMES), "robot")
 

@@ -6,17 +6,12 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.model.errors import (
-    MissingAssetError,
-    ParseError,
-    UnsupportedFormatError,
-    UserInputError,
-)
+from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.mjcf.files import check_files, check_text
 from mujoco_ros.model.mjcf.tags import tags
 from mujoco_ros.model.packages import package_directory
-from mujoco_ros.model.scene.asset_snapshot import AssetFile, referenced_files, snapshot_files
+from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
     NO_FOLDER,
@@ -25,6 +20,7 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
+from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
 from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
 from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
@@ -256,41 +252,18 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
         note_file(path)
         return import_urdf(path, packages=packages)
     check_files(path)
-    try:
-        spec = mujoco.MjSpec.from_file(str(path))
-    except (ValueError, mujoco.FatalError) as error:
-        raise engine_error(str(path), error) from error
+    spec = read_mjcf(path, str(path))
     check_spec(spec, str(path))
     _name_unnamed(spec)
     return ImportedUrdf(spec=spec)
 
 
-def engine_error(where: str, error: Exception) -> UserInputError:
-    """Return the error for an exception of MuJoCo's parser or compiler."""
-    message = " ".join(str(error).split())
-    kind = MissingAssetError if "Error opening file" in message else ParseError
-    return kind(f"{where}: {message}")
-
-
 def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
     check_text(text, where)
-    try:
-        spec = mujoco.MjSpec.from_string(text)
-    except (ValueError, mujoco.FatalError) as error:
-        raise engine_error(where, error) from error
+    spec = read_mjcf_text(text, where)
     check_spec(spec, where)
-    _check_paths(spec, where)
     _name_unnamed(spec)
     return spec
-
-
-def _check_paths(spec: mujoco.MjSpec, where: str) -> None:
-    for reference in referenced_files(spec):
-        if not reference.path.is_absolute():
-            raise MissingAssetError(
-                f"{where}: {reference.kind} '{reference.asset}' is the file '{reference.path}', "
-                "but a model given as text has no folder; give the absolute path"
-            )
 
 
 def _config(

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from mujoco_ros.model.errors import MissingFileError, unknown
+from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
+from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.file_header import root_element
 
 _LOGGER = logging.getLogger(__name__)
@@ -82,23 +83,28 @@ def _model_files(collection: str) -> Iterator[Path]:
 
 def _cached(collection: str) -> list[Path]:
     """Return where mujoco-menagerie and robot_descriptions keep a collection."""
-    default = Path.home() / ".cache" / "robot_descriptions"
-    described = Path(os.environ.get("ROBOT_DESCRIPTIONS_CACHE") or default).expanduser()
+    described, menagerie = cached_collections()
     if collection != MENAGERIE:
         return [described / collection]
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    menagerie = Path(os.environ.get("MENAGERIE_CACHE_DIR") or home / "mujoco_menagerie")
     return [menagerie / "models", described / "mujoco_menagerie"]
+
+
+def cached_collections() -> tuple[Path, Path]:
+    """Return the caches of robot_descriptions and of mujoco-menagerie, which need not exist."""
+    default = Path.home() / ".cache" / "robot_descriptions"
+    described = Path(os.environ.get("ROBOT_DESCRIPTIONS_CACHE") or default).expanduser()
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return described, Path(os.environ.get("MENAGERIE_CACHE_DIR") or home / "mujoco_menagerie")
 
 
 def _is_model(path: Path) -> bool:
     if path.suffix == ".urdf":
         return path.is_file()
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            return root_element(file.read(_HEADER_CHARACTERS))[0] == "mujoco"
-    except OSError:
+        header = read_file(path, first=_HEADER_CHARACTERS).decode(errors="replace")
+    except UserInputError:
         return False
+    return root_element(header)[0] == "mujoco"
 
 
 def folder_name(path: Path) -> str:

@@ -35,12 +35,19 @@ class Bag:
         compression: str = "none",
         limits: BagLimits = BagLimits(),
     ) -> None:
-        """Create the folder and the first file, whose chunks have a `compression`.
+        """Create the folder, for its user alone, and the first file.
+
+        Args:
+            folder: The folder.
+            distribution: ROS distribution, for the metadata.
+            compression: Compression of the chunks.
+            limits: Limits of a file.
 
         Raises:
             OSError: The folder exists or cannot be written.
         """
-        folder.mkdir(parents=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700)
         self.folder = folder
         self.metadata = Metadata(distribution=distribution)
         self._compression, self._limits = compression, limits

@@ -1,6 +1,7 @@
 """Component that writes the state log, controlled by parameters."""
 
 import logging
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticRepo
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import check_below
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import DescribeRobots, StateLogWriter, describe_robots
 
 _LOG = logging.getLogger(__name__)
-_FILE, _EVERY = "state_log", "state_log_every"
+_FILE, _EVERY, _FOLDER = "state_log", "state_log_every", "output_folder"
 
 
 class StateLogging(Component):
@@ -31,7 +33,14 @@ class StateLogging(Component):
             name=_FILE,
             default="",
             description="File for the log of the full state, which must not exist yet; empty for no"
-            " log",
+            " log. If it is set while the simulator runs, it is below `output_folder`",
+        ),
+        ParameterSpec(
+            name=_FOLDER,
+            default="",
+            description="Folder below which clients may have files written; empty is "
+            "`mujoco_ros` in the folder of ROS, ~/.ros",
+            read_only=True,
         ),
         ParameterSpec(
             name=_EVERY,
@@ -64,8 +73,10 @@ class StateLogging(Component):
         self._ring: RingBuffer | None = None  # of the physics thread
         self._next: RingBuffer | None = None
         simulation.on_timestep.append(self._follow_timestep)
-        if values[_FILE]:
-            self._writer = StateLogWriter(_path(values[_FILE]), describe)
+        self._name = values[_FILE]
+        if self._name:
+            path = Path(self._name).expanduser().absolute()
+            self._writer = StateLogWriter(path, describe)
             self._switch(self._writer, self._allocate(simulation.plant, values[_EVERY]))
 
     def after_step(self) -> None:
@@ -79,10 +90,11 @@ class StateLogging(Component):
         name = values.get(_FILE, "")
         if not name or name == self._values[_FILE]:
             return
-        path = _path(name)
+        path = self._path(name)
+        check_below(path, self._folder, "state log")
         if path.exists():
             raise UserInputError(f"state log '{path}' exists; it is not overwritten")
-        if not path.parent.is_dir():
+        if not path.parent.is_dir() and path.parent != self._folder:
             raise UserInputError(f"state log '{path}' cannot be created: its folder does not exist")
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
@@ -90,7 +102,8 @@ class StateLogging(Component):
         if _FILE not in values and _EVERY not in values:
             return None
         name, every, writer = self._values[_FILE], self._values[_EVERY], self._writer
-        if (writer.path if writer is not None else None) != (_path(name) if name else None):
+        if name != self._name:
+            self._name = name
             if writer is not None:
                 writer.end()
                 if not writer.problem:  # which was logged
@@ -141,10 +154,25 @@ class StateLogging(Component):
 
     def _open(self, name: str) -> StateLogWriter | None:
         try:
-            return StateLogWriter(_path(name), self._describe) if name else None
+            if not name:
+                return None
+            return StateLogWriter(self._path(name), self._describe, below=self._folder)
         except UserInputError as error:  # the file was created after the check
             _LOG.error("%s", error)
             return None
+
+    @property
+    def _folder(self) -> Path:
+        """Folder below which clients may have a log written."""
+        named = self._values[_FOLDER]
+        home = Path(os.environ.get("ROS_HOME") or "~/.ros")
+        return Path(named or home / "mujoco_ros").expanduser().absolute()
+
+    def _path(self, name: str) -> Path:
+        """Return the file that a client names."""
+        if "\0" in name:
+            raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
+        return self._folder / Path(name).expanduser()
 
     def _allocate(self, plant: Plant, every: int) -> RingBuffer:
         return RingBuffer(self._simulation, plant, every)
@@ -167,7 +195,3 @@ class StateLogging(Component):
         self._ring = ring
         if writer is not None and ring is not None:
             writer.add(ring)
-
-
-def _path(name: str) -> Path:
-    return Path(name).expanduser().absolute()

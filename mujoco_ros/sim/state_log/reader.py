@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state_log.fields import EXTENSION, STATE, from_json, split_rows
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
@@ -208,8 +209,10 @@ class StateLog:
         """
         path = Path(path).expanduser()
         try:
-            with path.open("rb") as file:
+            with open(open_file(path, "state log"), "rb") as file:
                 content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        except UserInputError:
+            raise
         except ValueError:
             raise UserInputError(f"'{path}' is empty") from None
         except OSError as error:

@@ -1,13 +1,14 @@
 """Writer thread of the state log."""
 
 import logging
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import create_file
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
@@ -37,8 +38,19 @@ class StateLogWriter:
         problem: Error that ended the log; empty without one.
     """
 
-    def __init__(self, path: Path, describe: DescribeRobots = describe_robots) -> None:
-        """Create the file; `describe` returns the descriptions that are stored with a model.
+    def __init__(
+        self,
+        path: Path,
+        describe: DescribeRobots = describe_robots,
+        *,
+        below: Path | None = None,
+    ) -> None:
+        """Create the file, which only its user can read.
+
+        Args:
+            path: The file.
+            describe: Returns the descriptions that are stored with a model.
+            below: Folder below which it must be, as for `create_file`.
 
         Raises:
             UserInputError: The file exists or cannot be created.
@@ -50,14 +62,8 @@ class StateLogWriter:
         self._rings: deque[RingBuffer] = deque()
         self._current: RingBuffer | None = None  # whose segment header is written
         self._ending = threading.Event()
-        try:
-            self._file: BinaryIO = path.open("xb", buffering=0)
-        except FileExistsError:
-            raise UserInputError(f"state log '{path}' exists; it is not overwritten") from None
-        except OSError as error:
-            raise UserInputError(
-                f"state log '{path}' cannot be created: {error.strerror}"
-            ) from error
+        created = create_file(path, "state log", below=below)
+        self._file: BinaryIO = os.fdopen(created, "wb", buffering=0)
         self._thread = threading.Thread(target=self._run, name="state log", daemon=True)
         self._thread.start()
 

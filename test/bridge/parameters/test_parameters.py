@@ -30,7 +30,7 @@ _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "se
 _READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
 _READ_ONLY |= {"cameras", "rendering", "viewer", "viewer_host", "viewer_port"}
 _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_step_by_step"}
-_READ_ONLY |= {"controller_time_limit", "controllers"}
+_READ_ONLY |= {"controller_time_limit", "controllers", "client_folders", "output_folder"}
 
 
 @pytest.fixture(scope="module")

@@ -88,7 +88,7 @@ def test_a_world_may_be_a_text_or_a_file(simulator: SimulatorClient, tmp_path: P
         ("", "", CODES.NO_RESOURCE),
         ("nothing", "", CODES.NO_RESOURCE),
         ("/missing/scene.yaml", "", CODES.NO_RESOURCE),
-        ("/etc/hostname", "", CODES.UNSUPPORTED_FORMAT),
+        ("package://mujoco_ros/README.md", "", CODES.UNSUPPORTED_FORMAT),
         ("", "<sdf/>", CODES.UNSUPPORTED_FORMAT),
         ("", "<mujoco><bad/></mujoco>", CODES.RESOURCE_PARSE_ERROR),
         ("", "robots: [", CODES.RESOURCE_PARSE_ERROR),
@@ -164,7 +164,7 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
     assert listed(**bad, continue_on_error=True) == [*shipped, "boxes"]
     result = simulator.call("GetAvailableWorlds", **bad).result
     assert result.result == Result.RESULT_OPERATION_FAILED
-    assert "'/missing' does not exist" in result.error_message
+    assert "'/missing' is not in a folder of which clients may name files" in result.error_message
     assert GetAvailableWorlds.Response.DEFAULT_SOURCES_FAILED == 101
 
 

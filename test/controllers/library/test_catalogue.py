@@ -57,7 +57,7 @@ def test_a_file_is_loaded_with_settings_and_a_rate(file):
 def test_the_error_for_an_unknown_name_lists_the_known_ones(file, tmp_path):
     with pytest.raises(UserInputError, match="controller 'pause' not found; there are: "):
         catalogue.load("pause")
-    with pytest.raises(UserInputError, match=r"none\.yaml: cannot be read"):
+    with pytest.raises(UserInputError, match=r"none\.yaml' does not exist"):
         catalogue.load(str(tmp_path / "none.yaml"))
     with pytest.raises(UserInputError, match="state 'B' not found; there are: A, END"):
         catalogue.load(str(file), settings={"B": {}})

@@ -162,7 +162,7 @@ def test_names_with_special_characters_are_escaped(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (None, "cannot be read: No such file or directory"),
+        (None, "does not exist"),
         (b"", "not well-formed XML"),
         (b"<robot>", "not well-formed XML"),
         (b"\xff\xfe", "it is not UTF-8 text"),

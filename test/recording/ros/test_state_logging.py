@@ -1,3 +1,4 @@
+import stat
 from dataclasses import replace
 
 import pytest
@@ -15,9 +16,9 @@ from mujoco_ros.sim.state_log.reader import StateLog
 class Logged:
     """A simulation whose steps are published and logged, and the parameters of the log."""
 
-    def __init__(self, file: str = "", every: int = 1) -> None:
+    def __init__(self, file: str = "", every: int = 1, folder: str = "") -> None:
         self.simulation = Simulation(load_scene("arm"))
-        self.values = {"state_log": file, "state_log_every": every}
+        self.values = {"state_log": file, "state_log_every": every, "output_folder": folder}
         self.logging = StateLogging(self.simulation, self.values)
 
     def step(self, count: int) -> None:
@@ -64,7 +65,7 @@ def test_without_a_file_nothing_is_logged(tmp_path):
 
 
 def test_it_is_switched_on_and_off_while_the_simulation_runs(path, tmp_path):
-    logged = Logged()
+    logged = Logged(folder=str(tmp_path))
     logged.step(5)
     logged.set(state_log=str(path))
     logged.step(10)
@@ -122,7 +123,7 @@ def test_a_change_of_the_model_that_is_rolled_back_changes_nothing(path):
 
 
 def test_a_log_that_begins_as_the_model_changes_has_the_new_model(path):
-    logged = Logged()
+    logged = Logged(folder=str(path.parent))
     logged.set(state_log=str(path))
     plant = logged.simulation.build_plant(logged.simulation.assembly)
     logged.simulation.switch_model(plant)  # before the command to log is carried out
@@ -145,10 +146,41 @@ def test_an_existing_file_is_refused_at_start(path):
 )
 def test_a_file_that_cannot_be_created_is_refused(tmp_path, name, message):
     (tmp_path / "there").touch()
-    logged = Logged()
+    logged = Logged(folder=str(tmp_path))
     with pytest.raises(UserInputError, match=message):
         logged.set(state_log=str(tmp_path / name))
     assert logged.values["state_log"] == ""
+
+
+@pytest.mark.parametrize("name", ["{}/out.mjlog", "../out.mjlog", "link/out.mjlog", "a\0b", "~/x"])
+def test_clients_have_logs_written_below_a_folder_only(tmp_path, name):
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "link").symlink_to(tmp_path)
+    logged = Logged(folder=str(folder))
+    with pytest.raises(UserInputError, match=r"is not below '.*folder'|NUL"):
+        logged.set(state_log=name.format(tmp_path))
+    assert list(tmp_path.glob("*.mjlog")) == []
+
+
+def test_a_log_can_be_read_by_its_user_alone(tmp_path):
+    logged = Logged(str(tmp_path / "first.mjlog"), folder=str(tmp_path / "logs"))
+    logged.set(state_log="second.mjlog")
+    logged.step(3)
+    logged.logging.close()
+    files = [tmp_path / "first.mjlog", tmp_path / "logs" / "second.mjlog"]
+    assert [stat.S_IMODE(file.stat().st_mode) for file in files] == [0o600, 0o600]
+    assert stat.S_IMODE((tmp_path / "logs").stat().st_mode) == 0o700
+    assert len(StateLog.open(files[1])) == 3
+
+
+def test_by_default_logs_of_clients_are_in_the_folder_of_ros(tmp_path, monkeypatch):
+    monkeypatch.setenv("ROS_HOME", str(tmp_path))
+    logged = Logged()
+    logged.set(state_log="run.mjlog")
+    logged.step(3)
+    logged.logging.close()
+    assert len(StateLog.open(tmp_path / "mujoco_ros" / "run.mjlog")) == 3
 
 
 def test_diagnostics_have_a_row_of_the_log(path, monkeypatch):

@@ -154,7 +154,7 @@ def test_a_file_that_is_not_a_log_is_rejected(path, content, message):
 
 
 def test_a_missing_file_is_reported(path):
-    with pytest.raises(UserInputError, match="cannot be read: No such file"):
+    with pytest.raises(UserInputError, match="does not exist"):
         StateLog.open(path)
 
 

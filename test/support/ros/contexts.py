@@ -12,6 +12,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.model.file_access import ALL_FILES
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -45,5 +46,6 @@ def make_context(
     given.setdefault("pacer", Pacer(simulation.model.opt.timestep))
     for name in ("notify_reset", "quit", "status"):
         given.setdefault(name, lambda *_: None)
+    given.setdefault("files", ALL_FILES)
     context: Any = {"node": node, "arguments": (), "models": None, "simulation": simulation}
     return NodeContext(**{**context, **given})

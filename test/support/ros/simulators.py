@@ -266,8 +266,8 @@ class SimulatorLauncher:
             fresh_interpreter: Whether to start a new interpreter, which is slow, instead of a fork.
             parameters: Parameters that differ from the defaults.
         """
-        # Only tests of child processes need them.
-        names = {"cameras": "false"}
+        # Only tests of child processes need cameras. Clients name files of all tests.
+        names = {"cameras": "false", "client_folders": [str(self._folder.parent)]}
         names |= {name.replace("__", "."): value for name, value in parameters.items()}
         log = self._folder / f"simulator{len(self._simulators)}.log"
         self._domains.append(Domain())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 
 _MOST_WAITING = 32
 
@@ -13,8 +14,9 @@ _MOST_WAITING = 32
 class BackgroundWorker:
     """One thread that handles one request after the other; the first request starts it."""
 
-    def __init__(self) -> None:
-        """Create the queue of requests."""
+    def __init__(self, files: FileAccess = ALL_FILES) -> None:
+        """Create the queue of requests, which may name `files`."""
+        self._files = files
         self._jobs: queue.Queue[Callable[[], None]] = queue.Queue(_MOST_WAITING)
         self._thread: threading.Thread | None = None
 
@@ -35,4 +37,6 @@ class BackgroundWorker:
 
     def _run(self) -> None:
         while True:
-            self._jobs.get()()
+            job = self._jobs.get()
+            with self._files.for_client():
+                job()

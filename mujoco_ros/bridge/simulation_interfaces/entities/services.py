@@ -38,7 +38,7 @@ class EntityServices:
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
         """Serve them."""
         self.registry = EntityRegistry(context)
-        background = BackgroundWorker()
+        background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models
         self.trials, self.measurements = TrialBuilds(), TrialBuilds(MEASUREMENT_LIMITS)
         self.worlds = WorldServices(models, self.registry, background, self.trials, scene)

@@ -7,6 +7,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.urdf.exporting.triangles import STL_FACET
 
@@ -38,11 +39,11 @@ def equals_file(model: mujoco.MjModel, mesh: int, path: Path) -> bool:
     not contain; if the file has changed; or if only MuJoCo reads its format.
     """
     read = _READERS.get(path.suffix.lower())
-    if read is None or not path.is_file():
+    if read is None:
         return False
     try:
-        points = read(path.read_bytes())
-    except (OSError, ValueError):
+        points = read(read_file(path))
+    except ValueError:  # also UserInputError
         return False
     if not len(points):
         return False

@@ -206,6 +206,8 @@ class _Builder:
                 self._check_mass(joint, link)
             self._fill(body, link)
 
+        self._shapes.restore_files()
+
     def log_warnings(self, model: mujoco.MjModel) -> None:
         """Log one line for each kind of warning; `model` is the compiled spec."""
         if self._from_shape:

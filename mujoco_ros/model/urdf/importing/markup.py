@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 Vector = tuple[float, ...]
 
@@ -18,10 +19,7 @@ class _NoDoctype(ET.TreeBuilder):
 
 def parse_robot(path: Path, text: str | None = None) -> ET.Element:
     """Return the ``<robot>`` element of a URDF file, or of `text` in its place."""
-    try:
-        content = path.read_bytes() if text is None else text.encode()
-    except OSError as error:
-        raise UserInputError(f"{path}: cannot be read: {error.strerror}") from error
+    content = read_file(path, largest=LARGEST_TEXT) if text is None else text.encode()
     try:
         robot = ET.fromstring(content, parser=ET.XMLParser(target=_NoDoctype()))
     except ET.ParseError as error:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
+from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.urdf.importing.converted_meshes import Mesh, converted
 from mujoco_ros.model.uri import resolve
 
@@ -49,15 +50,20 @@ def find_mesh(
         UserInputError: The URI is wrong.
     """
     base = urdf.parent.resolve()
-    try:
-        candidates = [resolve(uri, base, packages)]
-    except MissingFileError as error:
-        raise MissingAssetError(f"mesh '{uri}': {error}") from error
+    named = [uri]
     if meshdir and "://" not in uri:
-        candidates.append((base / meshdir / uri).resolve())
+        named.append(str(Path(meshdir) / uri))
+    candidates, problems = [], []
+    for each in named:
+        try:
+            candidates.append(resolve(each, base, packages))
+        except MissingFileError as error:
+            problems.append(str(error))
     for candidate in candidates:
-        if candidate.is_file():
+        if candidate.exists():
             return candidate
+    if problems:
+        raise MissingAssetError(f"mesh '{uri}': {problems[0]}")
     listing = "; ".join(map(str, candidates))
     raise MissingAssetError(f"mesh '{uri}' not found; looked for: {listing}")
 
@@ -67,8 +73,7 @@ def is_native(path: Path) -> bool:
     suffix = path.suffix.lower()
     if suffix != ".stl":
         return suffix in (".obj", ".msh")
-    with path.open("rb") as file:
-        header = file.read(_STL_HEADER)
+    header = read_file(path, "mesh", first=_STL_HEADER)
     if len(header) < _STL_HEADER:
         return False
     (triangles,) = struct.unpack_from("<I", header, 80)
@@ -83,10 +88,7 @@ def read_mesh(path: Path) -> MeshData:
     suffix = path.suffix.lower().removeprefix(".")
     if suffix == "gltf":  # needs further files
         return _mesh_data(_convert(path, b"", suffix))
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error
+    content = read_file(path, "mesh")
     return _mesh_data(converted(content, suffix, lambda: _convert(path, content, suffix)))
 
 

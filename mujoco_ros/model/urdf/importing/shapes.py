@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.scene.asset_snapshot import AssetFile, read_asset, restore_files
 from mujoco_ros.model.urdf.importing.inertia import WATER
 from mujoco_ros.model.urdf.importing.markup import Vector
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh, is_native, read_mesh
@@ -35,6 +36,11 @@ class ImportedShapes:
         self._spec, self._path, self._meshdir, self._packages = spec, path, meshdir, packages
         self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
+        self._files: list[AssetFile] = []
+
+    def restore_files(self) -> None:
+        """Make the spec compile with the files of its meshes as they were read."""
+        restore_files(self._spec, self._files)
 
     def add(
         self,
@@ -96,24 +102,29 @@ class ImportedShapes:
         name = numbered_name(path.stem, {mesh.name for mesh in self._spec.meshes})
         content: dict[str, Any] = {"file": str(path)}
         rgba = None
-        if not is_native(path):
+        files: list[AssetFile] = []
+        if is_native(path):
+            files = [read_asset(path, "mesh")]
+        else:
             data = read_mesh(path)
             content = {"uservert": data.vertices.ravel(), "userface": data.faces.ravel()}
             rgba = data.rgba
         # Visual meshes are often open or flat, which only this inertia accepts.
         inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
         if solid:
-            inertia = _solid_inertia(path, scale=scale, **content)
+            inertia = _solid_inertia(path, files, scale=scale, **content)
+        self._files += files
         self._spec.add_mesh(name=name, scale=scale, inertia=inertia, **content)
         return name, rgba
 
 
-def _solid_inertia(path: Path, **content: Any) -> mujoco.mjtMeshInertia:
+def _solid_inertia(path: Path, files: list[AssetFile], **content: Any) -> mujoco.mjtMeshInertia:
     """Return how MuJoCo computes the mass of a solid mesh: exactly if closed, else of its hull."""
     kinds = mujoco.mjtMeshInertia
     found = None
     for inertia in (kinds.mjMESH_INERTIA_CONVEX, kinds.mjMESH_INERTIA_EXACT):
         trial = mujoco.MjSpec()
+        restore_files(trial, files)
         trial.add_mesh(name="mesh", inertia=inertia, **content)
         body = trial.worldbody.add_body()
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh", density=WATER)

@@ -51,7 +51,10 @@ def test_sources_are_searched_as_well(yard: SimulatorClient, tmp_path: Path):
 def test_a_missing_source_is_reported_beside_the_valid_spawnables(yard: SimulatorClient):
     response = yard.call("GetSpawnables", sources=["/missing"])
     assert response.result.result == Result.RESULT_OPERATION_FAILED
-    assert "'/missing' does not exist" in response.result.error_message
+    assert (
+        "'/missing' is not in a folder of which clients may name files"
+        in response.result.error_message
+    )
     assert len(response.spawnables) > 5
 
 

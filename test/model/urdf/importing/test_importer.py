@@ -699,5 +699,5 @@ def test_an_invalid_mesh_is_an_error_that_names_the_file(load, tmp_path, name, c
 
 
 def test_a_missing_file_is_an_error(tmp_path):
-    with pytest.raises(UserInputError, match="cannot be read"):
+    with pytest.raises(UserInputError, match="does not exist"):
         load_urdf(tmp_path / "none.urdf")

@@ -1,0 +1,279 @@
+"""Access to files that others name: regular files only, of limited size, in allowed folders.
+
+The user who starts a program may name any file. Clients of a node may name files in its allowed
+folders, and exactly those files that were opened for its start; see `FileAccess`.
+"""
+
+import os
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mujoco_ros.model.errors import MissingFileError, UserInputError
+
+LARGEST_FILE = 1 << 30
+"""Largest file that is read [byte]."""
+LARGEST_TEXT = 1 << 26
+"""Largest XML or YAML file that is read [byte]."""
+
+
+class ForbiddenFileError(MissingFileError):
+    """A client names a file outside the folders from which clients may have files read."""
+
+
+class FileAccess:
+    """The files that clients of a node may name.
+
+    `at_start` and `for_client` apply to the calls of their block, in its thread. Without one, all
+    files may be read.
+    """
+
+    def __init__(
+        self, folders: Callable[[], Iterable[Path]] | None = None, remedy: str = ""
+    ) -> None:
+        """Allow folders.
+
+        Args:
+            folders: Returns the folders, in each block in which a client names files; None allows
+                all files.
+            remedy: How to allow another folder; ends error messages.
+        """
+        self._folders, self._remedy = folders, remedy
+        self._opened: set[str] = set()
+
+    @contextmanager
+    def at_start(self) -> Iterator[None]:
+        """Allow every file, and allow clients those that are opened in this block."""
+        with _block(self._opened.add):
+            yield
+
+    @contextmanager
+    def for_client(self) -> Iterator[None]:
+        """Allow only what clients may name."""
+        if self._folders is None:
+            yield
+            return
+        with _block(_Client(self._folders, self._opened, self._remedy)):
+            yield
+
+
+class _Client:
+    """The files that a client may name, in one block."""
+
+    def __init__(
+        self, folders: Callable[[], Iterable[Path]], opened: set[str], remedy: str
+    ) -> None:
+        self._find, self._opened, self._remedy = folders, opened, remedy
+
+    @cached_property
+    def _folders(self) -> list[str]:
+        return list(dict.fromkeys(os.path.realpath(it) for it in self._find()))
+
+    def files(self) -> "ClientFiles":
+        return ClientFiles(tuple(self._folders), frozenset(self._opened), self._remedy)
+
+    def check(self, named: str, real: str) -> None:
+        if real in self._opened or any(_is_within(real, it) for it in self._folders):
+            return
+        raise ForbiddenFileError(
+            f"'{named}' is not in a folder of which clients may name files: "
+            f"{', '.join(self._folders) or 'there is none'}{self._remedy}"
+        )
+
+
+ALL_FILES = FileAccess()
+"""The access of nodes whose clients name no files."""
+_CURRENT: ContextVar[_Client | Callable[[str], None] | None] = ContextVar(
+    "file_access", default=None
+)
+
+
+@contextmanager
+def _block(current: _Client | Callable[[str], None]) -> Iterator[None]:
+    token = _CURRENT.set(current)
+    try:
+        yield
+    finally:
+        _CURRENT.reset(token)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFiles:
+    """The files that the client of a request may name, for the request's work in another process.
+
+    Attributes:
+        folders: Allowed folders, without symbolic links.
+        opened: Files that were opened at the start.
+        remedy: How to allow another folder; ends error messages.
+    """
+
+    folders: tuple[str, ...]
+    opened: frozenset[str]
+    remedy: str
+
+    @contextmanager
+    def allowed(self) -> Iterator[None]:
+        """Allow only these files to the calls of the block, in its thread."""
+        folders = [Path(it) for it in self.folders]
+        with _block(_Client(lambda: folders, set(self.opened), self.remedy)):
+            yield
+
+
+def client_files() -> ClientFiles | None:
+    """Return what the client of the current request may name; None if all files are allowed."""
+    current = _CURRENT.get()
+    return current.files() if isinstance(current, _Client) else None
+
+
+def _is_within(path: str, folder: str) -> bool:
+    """Whether an absolute path without symbolic links is a folder or below it."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def is_for_client() -> bool:
+    """Whether the current request is that of a client, whose files are restricted."""
+    return isinstance(_CURRENT.get(), _Client)
+
+
+def check_access(path: Path, named: str = "") -> None:
+    """Reject a path that the client of the current request may not name.
+
+    The answer does not depend on whether the file exists.
+
+    Args:
+        path: The path, which need not exist.
+        named: The path or URI in the error message, if it differs from `path`.
+
+    Raises:
+        ForbiddenFileError: It is outside the allowed folders, or links there.
+    """
+    current = _CURRENT.get()
+    if isinstance(current, _Client):
+        current.check(named or str(path), os.path.realpath(path))
+    elif current is not None:
+        current(os.path.realpath(path))
+
+
+def read_file(
+    path: Path, kind: str = "file", *, largest: int = LARGEST_FILE, first: int | None = None
+) -> bytes:
+    """Read a regular file, as `open_file` opens it.
+
+    Args:
+        path: The file.
+        kind: Kind of file in error messages.
+        largest: Largest allowed size [byte].
+        first: Number of bytes to read from its beginning, of any size; None reads all.
+
+    Raises:
+        UserInputError: As `open_file`, or it cannot be read, or is too large.
+    """
+    with open(open_file(path, kind), "rb") as file:
+        try:
+            if first is not None:
+                return file.read(first)
+            size = os.fstat(file.fileno()).st_size
+            # Files of /proc have no size.
+            content = file.read(largest + 1) if size <= largest else b""
+        except OSError as error:
+            raise UserInputError(f"{kind} '{path}' cannot be read: {error.strerror}") from error
+    if size > largest or len(content) > largest:
+        raise UserInputError(f"{kind} '{path}' is too large: at most {largest} bytes are read")
+    return content
+
+
+def open_file(path: Path, kind: str = "file") -> int:
+    """Open a regular file for reading, and return its descriptor.
+
+    It is checked after it was found, so that it cannot be exchanged between the check and the
+    reading. Devices and named pipes are not opened.
+
+    Args:
+        path: The file.
+        kind: Kind of file in error messages.
+
+    Raises:
+        ForbiddenFileError: The client of the current request may not name it.
+        MissingFileError: It does not exist, or is not a regular file.
+        UserInputError: It cannot be opened.
+    """
+    try:
+        check_access(path)
+        # A handle of the path: getting it waits for no writer, and has no effect on a device.
+        handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        try:
+            found = f"/proc/self/fd/{handle}"
+            check_access(Path(os.readlink(found)), str(path))
+            mode = os.fstat(handle).st_mode
+            if not stat.S_ISREG(mode):
+                raise MissingFileError(
+                    f"{kind} '{path}' is {_kind(mode)}; only regular files are read"
+                )
+            return os.open(found, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        finally:
+            os.close(handle)
+    except UserInputError:
+        raise
+    except FileNotFoundError:
+        raise MissingFileError(f"{kind} '{path}' does not exist") from None
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"{kind} '{path}' cannot be read: {_reason(error)}") from error
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Return the reason of an error; a path with NUL is a ValueError."""
+    return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+
+
+def _kind(mode: int) -> str:
+    for test, kind in (
+        (stat.S_ISDIR, "a folder"),
+        (stat.S_ISFIFO, "a named pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    ):
+        if test(mode):
+            return kind
+    return "a device"
+
+
+def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
+    """Create a file that only its user can read, and return its descriptor, for writing.
+
+    Args:
+        path: The file, which must not exist.
+        kind: Kind of file in error messages.
+        below: Folder below which it must be, after symbolic links are followed; it is created.
+
+    Raises:
+        UserInputError: It exists, or cannot be created.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    try:
+        if below is not None:
+            below.mkdir(parents=True, exist_ok=True, mode=0o700)
+        folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            if below is not None:
+                check_below(Path(os.readlink(f"/proc/self/fd/{folder}")) / path.name, below, kind)
+            return os.open(path.name, flags, 0o600, dir_fd=folder)
+        finally:
+            os.close(folder)
+    except FileExistsError:
+        raise UserInputError(f"{kind} '{path}' exists; it is not overwritten") from None
+    except UserInputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"{kind} '{path}' cannot be created: {_reason(error)}") from error
+
+
+def check_below(path: Path, folder: Path, kind: str) -> None:
+    """Reject a path that is not below a folder, after symbolic links are followed."""
+    if not _is_within(os.path.realpath(path), os.path.realpath(folder)):
+        raise UserInputError(
+            f"{kind} '{path}' is not below '{folder}', the only folder in which clients "
+            "may have files written"
+        )

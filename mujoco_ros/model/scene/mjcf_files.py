@@ -1,0 +1,223 @@
+"""Reading of an MJCF with all files that it names, before MuJoCo would open them.
+
+MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, those that it
+includes, those of models that it attaches) are read here and handed to MuJoCo's parser in memory,
+and the paths of all other files become absolute, so that they can be checked and read before the
+model is compiled.
+"""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+import mujoco
+
+from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError, UserInputError
+from mujoco_ros.model.file_access import LARGEST_TEXT, is_for_client, read_file
+from mujoco_ros.model.scene.asset_snapshot import referenced_files
+from mujoco_ros.model.scene.config import NO_FOLDER
+
+_NO_FOLDER_HINT = "but a model given as text has no folder; give the absolute path"
+_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_ASSETS = {"mesh": "mesh", "texture": "texture", "hfield": "height field", "skin": "skin"}
+_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
+_FOLDERS = ("assetdir", "meshdir", "texturedir")
+
+
+def without_comments(text: str) -> str:
+    """Return an XML text without comments and processing instructions, with the same lines."""
+    return _NOT_CONTENT.sub(lambda found: "\n" * found.group().count("\n"), text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Element:
+    tag: str
+    attributes: dict[str, str]
+    folder: Path
+    """Folder of the file that it is in."""
+
+    @property
+    def files(self) -> Iterator[str]:
+        return (self.attributes[name] for name in _FILES if self.attributes.get(name))
+
+
+@dataclass(slots=True)
+class _Model:
+    """One MJCF with the files that it includes.
+
+    Attributes:
+        name: Path that the parser is given; the file need not exist.
+        where: Begins error messages.
+        documents: Content by path, also of the models that it attaches.
+        elements: Its elements that name files or folders, but for includes.
+        attached: Files of the models that it attaches, by kind and name.
+    """
+
+    name: Path
+    where: str
+    documents: dict[str, bytes] = field(default_factory=dict)
+    elements: list[_Element] = field(default_factory=list)
+    attached: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return self.name.parent
+
+    def path(self, file: str, folder: str = "") -> Path:
+        """Return the absolute path of a file that it names, with symbolic links."""
+        return Path(os.path.normpath(self.folder / folder / file))
+
+
+def read_mjcf(path: Path, where: str) -> mujoco.MjSpec:
+    """Read an MJCF file; the paths in the spec are absolute.
+
+    Args:
+        path: The file.
+        where: Begins error messages.
+
+    Raises:
+        MissingAssetError: A file that it names does not exist, or must not be read.
+        UserInputError: The file cannot be read, or MuJoCo's parser rejects it.
+    """
+    return _read(_Model(path, where), read_file(path, "model file", largest=LARGEST_TEXT), ())
+
+
+def read_mjcf_text(text: str, where: str) -> mujoco.MjSpec:
+    """Read the text of an MJCF, as `read_mjcf` a file; it includes none, and paths are absolute."""
+    return _read(_Model(NO_FOLDER / "model.xml", where), text.encode(), ())
+
+
+def _read(model: _Model, content: bytes, above: tuple[str, ...]) -> mujoco.MjSpec:
+    """Read a model; `above` are the files of the models that attach it."""
+    _add_document(model, model.name, content)
+    for element in model.elements:
+        if element.tag == "model":
+            _add_attached(model, element, above)
+        elif element.tag == "flexcomp":  # which the parser reads
+            folders = {it.attributes.get(key, "") for it in model.elements for key in _FOLDERS}
+            for file in element.files:
+                for folder in ("", *folders):
+                    _add_asset(model, model.path(file, folder))
+    try:
+        with mujoco.MjVfs() as files:
+            for name, document in model.documents.items():
+                files[name] = document
+            spec = mujoco.MjSpec.from_file(str(model.name), vfs=files)
+    except (ValueError, mujoco.FatalError) as error:
+        raise engine_error(model.where, error) from error
+    _make_paths_absolute(spec, model)
+    return spec
+
+
+def engine_error(where: str, error: Exception) -> UserInputError:
+    """Return the error for an exception of MuJoCo's parser or compiler."""
+    message = " ".join(str(error).split())
+    kind = MissingAssetError if "Error opening file" in message else ParseError
+    return kind(f"{where}: {message}")
+
+
+def _add_document(model: _Model, path: Path, content: bytes) -> None:
+    """Add a file of a model, and those that it includes."""
+    where = model.where if path == model.name else f"{model.where}: '{path}'"
+    try:
+        # Both parsers get the same text, so that no element is hidden from one of them.
+        text = without_comments(content.decode())
+        elements = _elements(text, path.parent)
+    except (UnicodeDecodeError, expat.ExpatError) as error:
+        if is_for_client():
+            raise ParseError(f"{where}: not well-formed XML: {error}") from error
+        model.documents[str(path)] = content  # MuJoCo reports the error, or tolerates it
+        return
+    model.documents[str(path)] = text.encode()
+    for element in elements:
+        if element.tag != "include":
+            model.elements.append(element)
+            continue
+        file = element.attributes.get("file", "")
+        if model.folder == NO_FOLDER:
+            raise ParseError(f"{where} includes a file; only a model file can include files")
+        included = _find(file, model.folder, path.parent)
+        if file and str(included) not in model.documents:  # MuJoCo rejects a second one
+            _add_document(model, included, _named(model, included, "included file"))
+
+
+def _find(file: str, *folders: Path) -> Path:
+    """Return the path of a file in the first folder that has it, or else in the first one."""
+    paths = [Path(os.path.normpath(folder / file)) for folder in folders]
+    return next((path for path in paths if os.path.lexists(path)), paths[0])
+
+
+def _elements(text: str, folder: Path) -> list[_Element]:
+    """Return the elements of an XML text in a folder that name files or folders."""
+    found: list[_Element] = []
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        if tag == "include" or attributes.keys() & {*_FILES, *_FOLDERS}:
+            found.append(_Element(tag, attributes, folder))
+
+    def reject(*_arguments: object) -> None:
+        raise ParseError("an MJCF with a DOCTYPE is not accepted; remove the declaration")
+
+    parser = expat.ParserCreate("utf-8")
+    parser.StartElementHandler, parser.StartDoctypeDeclHandler = begin, reject
+    parser.Parse(text.encode(), True)
+    return found
+
+
+def _add_attached(model: _Model, element: _Element, above: tuple[str, ...]) -> None:
+    """Read a model that a model attaches, with the files that it names."""
+    path = _find(element.attributes.get("file", ""), element.folder, model.folder)
+    stack = (*above, str(model.name))
+    if str(path) in stack:
+        raise ParseError(f"{model.where}: '{path}' attaches itself")
+    below = _Model(path, f"{model.where}: '{path}'")
+    spec = _read(below, _named(model, path, "attached model"), stack)
+    model.documents.update(below.documents)
+    for reference in referenced_files(spec):
+        model.attached[reference.kind, reference.asset] = str(reference.path)
+
+
+def _add_asset(model: _Model, path: Path) -> None:
+    """Add a file that the parser reads, if it exists."""
+    if os.path.lexists(path):
+        model.documents[str(path)] = _named(model, path, "file")
+
+
+def _named(model: _Model, path: Path, kind: str) -> bytes:
+    """Return the content of a file that a model names."""
+    if path.is_relative_to(NO_FOLDER):
+        name = path.relative_to(NO_FOLDER)
+        raise MissingAssetError(f"{model.where}: {kind} '{name}' {_NO_FOLDER_HINT}")
+    try:
+        return read_file(path, kind)
+    except MissingFileError as error:
+        raise MissingAssetError(f"{model.where}: {error}") from error
+
+
+def _make_paths_absolute(spec: mujoco.MjSpec, model: _Model) -> None:
+    """Make the paths in a spec absolute; the spec lacks the folders of attached models."""
+    own = {
+        (kind, it.attributes.get("name") or Path(file).stem)
+        for it in model.elements
+        if (kind := _ASSETS.get(it.tag))
+        for file in it.files
+    }
+    for reference in list(referenced_files(spec)):
+        path = model.path(str(reference.path))
+        if (reference.kind, reference.asset) not in own:
+            found = (
+                file
+                for (kind, name), file in model.attached.items()
+                if kind == reference.kind and reference.asset.endswith(name)
+            )
+            path = Path(next(found, path))
+        if path.is_relative_to(NO_FOLDER):
+            raise MissingAssetError(
+                f"{model.where}: {reference.kind} '{reference.asset}' is the file "
+                f"'{reference.path}', {_NO_FOLDER_HINT}"
+            )
+        reference.rename(str(path))
+    spec.strippath = False  # would strip the folders

@@ -1,0 +1,196 @@
+"""What is read of files that clients name, and what is not."""
+
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import ALL_FILES, FileAccess, create_file, open_file, read_file
+from mujoco_ros.model.strict import read_text
+from mujoco_ros.model.uri import resolve
+
+
+@pytest.fixture
+def inside(tmp_path: Path) -> Path:
+    folder = tmp_path / "inside"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def outside(tmp_path: Path) -> Path:
+    file = tmp_path / "secret.yaml"
+    file.write_text("secret")
+    return file
+
+
+@pytest.fixture
+def access(inside: Path) -> FileAccess:
+    return FileAccess(lambda: [inside], "; a remedy")
+
+
+def problem(path: Path, access: FileAccess | None = None) -> str:
+    """Return why a file is not read."""
+    with (access or ALL_FILES).for_client(), pytest.raises(UserInputError) as caught:
+        read_file(path, "mesh")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_a_file_in_an_allowed_folder_is_read(inside, access):
+    (inside / "a").write_text("content")
+    with access.for_client():
+        assert read_file(inside / "a") == b"content"
+        assert read_file(inside / "a", first=3) == b"con"
+        assert read_text(inside / "a") == "content"
+
+
+def test_a_client_names_no_file_outside_and_learns_nothing_about_it(inside, outside, access):
+    answers = [problem(it, access) for it in (outside, outside.with_name("none"), outside.parent)]
+    named = (outside, outside.with_name("none"), outside.parent)
+    assert answers == [
+        f"'{it}' is not in a folder of which clients may name files: {inside}; a remedy"
+        for it in named
+    ]
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_links_out_of_the_folder_are_not_followed(inside, outside, access, depth):
+    link = inside / "link"
+    link.symlink_to(outside)
+    for number in range(depth - 1):
+        link, before = inside / f"link{number}", link
+        link.symlink_to(before)
+    assert "is not in a folder" in problem(link, access)
+    with access.for_client(), pytest.raises(UserInputError, match="is not in a folder"):
+        resolve(f"file://{link}", inside)
+
+
+def test_a_folder_whose_name_begins_as_an_allowed_one_is_outside(inside, access):
+    other = inside.with_name("inside_too")
+    other.mkdir()
+    (other / "a").touch()
+    assert "is not in a folder" in problem(other / "a", access)
+
+
+def test_links_inside_the_folder_are_followed(inside, access):
+    (inside / "a").write_text("content")
+    (inside / "link").symlink_to("a")
+    with access.for_client():
+        assert read_file(inside / "link") == b"content"
+
+
+def test_files_of_the_start_remain_allowed(outside, access):
+    with access.at_start():
+        read_file(outside)
+    with access.for_client():
+        assert read_file(outside) == b"secret"
+
+
+def test_without_a_client_all_files_are_read(outside):
+    assert read_file(outside) == b"secret"
+
+
+def test_no_named_pipe_is_waited_for(inside):
+    os.mkfifo(inside / "pipe")
+    assert problem(inside / "pipe") == (
+        f"mesh '{inside / 'pipe'}' is a named pipe; only regular files are read"
+    )
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
+def test_no_device_is_read(device, inside):
+    assert f"'{device}' is a device" in problem(Path(device))
+    (inside / "link").symlink_to(device)
+    assert "is a device" in problem(inside / "link")
+
+
+def test_a_large_file_is_not_read(inside):
+    with (inside / "large").open("wb") as file:
+        file.truncate(1 << 40)  # sparse: no disk holds as much
+    assert "is too large: at most 1073741824 bytes are read" in problem(inside / "large")
+    assert read_file(inside / "large", first=4) == bytes(4)
+
+
+def test_a_file_whose_size_is_unknown_is_read_up_to_the_limit():
+    with pytest.raises(UserInputError, match="is too large: at most 10 bytes"):
+        read_file(Path("/proc/self/status"), largest=10)
+
+
+def test_names_that_are_no_paths_are_errors(inside):
+    assert "embedded null byte" in problem(Path("a\0b"))
+    assert "File name too long" in problem(inside / ("a" * 300))
+
+
+def test_a_file_that_is_exchanged_after_the_check_is_not_read(inside, outside, access):
+    """Another thread exchanges a file and a link out of the folder, as fast as it can."""
+    target, new, ended = inside / "a", inside / "new", threading.Event()
+    target.write_text("content")
+
+    def exchange() -> None:
+        while not ended.is_set():
+            new.symlink_to(outside)
+            os.replace(new, target)
+            new.write_text("content")
+            os.replace(new, target)
+
+    thread = threading.Thread(target=exchange)
+    thread.start()
+    results = set()
+    try:
+        for _ in range(3000):
+            with access.for_client():
+                try:
+                    results.add(read_file(target))
+                except UserInputError:
+                    results.add(b"rejected")
+    finally:
+        ended.set()
+        thread.join()
+    assert results == {b"content", b"rejected"}
+
+
+def test_descriptors_are_closed(inside, access):
+    (inside / "a").touch()
+    os.mkfifo(inside / "pipe")
+    before = len(os.listdir("/proc/self/fd"))
+    for name in ("a", "pipe", "none"):
+        with access.for_client():
+            try:
+                os.close(open_file(inside / name))
+            except UserInputError:
+                continue
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_created_file_belongs_to_its_user_alone(inside):
+    old = os.umask(0)
+    try:
+        os.close(create_file(inside / "a", "log"))
+    finally:
+        os.umask(old)
+    assert stat.S_IMODE((inside / "a").stat().st_mode) == 0o600
+
+
+def test_no_file_is_overwritten(inside, outside):
+    (inside / "link").symlink_to(outside)
+    for path in (outside, inside / "link"):
+        with pytest.raises(UserInputError, match="exists; it is not overwritten"):
+            create_file(path, "log")
+    assert outside.read_text() == "secret"
+
+
+def test_files_are_created_below_the_folder_only(inside, outside):
+    (inside / "out").symlink_to(outside.parent)
+    for path in (outside.parent / "a", inside / ".." / "a", inside / "out" / "a"):
+        with pytest.raises(UserInputError, match=r"log '.*' is not below '.*inside'"):
+            create_file(path, "log", below=inside)
+    assert not (outside.parent / "a").exists()
+
+
+def test_the_output_folder_is_created_for_its_user_alone(inside):
+    os.close(create_file(inside / "new" / "a", "log", below=inside / "new"))
+    assert stat.S_IMODE((inside / "new").stat().st_mode) == 0o700
