@@ -2,6 +2,8 @@
 
 from collections import deque
 
+_FARTHEST_START_S = 86_400.0
+"""Longest time until a trajectory starts: a stamp of the wall clock is decades ahead."""
 _IN_FLIGHT_S = 1.0
 """Longest time for which a message is in flight, and a trajectory starts after it was sent."""
 NANOSECOND = 1e-9
@@ -32,13 +34,18 @@ class ClockEpochs:
         self._begin = after
 
     def problem(self, stamp: float, now: float, *, starts: bool = False) -> str:
-        """Return why a stamp is from before a reset; empty if it is not.
+        """Return why a stamp is from before a reset, or a start too far ahead; empty if neither.
 
         Args:
             stamp: The stamp, in simulated time [s].
             now: The simulated time [s].
             starts: Whether the stamp is a start time, rather than the time of sending.
         """
+        if starts and stamp - now > _FARTHEST_START_S:
+            return (
+                f"starts at {stamp:.6f} s, more than a day after the simulated time {now:.6f} s; "
+                "does its sender use the simulated time?"
+            )
         if stamp < self._begin - _ROUNDING_S:
             return f"stamped {stamp:.6f} s, before the simulation was reset at {self._begin:.6f} s"
         fresh = now - self._begin <= _IN_FLIGHT_S

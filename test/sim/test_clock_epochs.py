@@ -18,9 +18,16 @@ def _after(*resets: tuple[float, float]) -> ClockEpochs:
 
 
 @pytest.mark.parametrize("starts", [False, True])
-@pytest.mark.parametrize("stamp", [0.1, 5.0, 9.0, _WALL])
+@pytest.mark.parametrize("stamp", [0.1, 5.0, 9.0, 86_404.0])
 def test_before_any_reset_every_stamp_is_current(stamp: float, starts: bool) -> None:
     assert _after().problem(stamp, 5.0, starts=starts) == ""
+
+
+def test_a_stamp_of_the_wall_clock_is_a_time_of_sending_but_no_start() -> None:
+    assert _after().problem(_WALL, 5.0) == ""
+    assert "more than a day after the simulated time 5.000000 s" in _after().problem(
+        _WALL, 5.0, starts=True
+    )
 
 
 @pytest.mark.parametrize("starts", [False, True])
@@ -29,7 +36,7 @@ def test_with_a_continued_clock_stamps_before_the_reset_are_outdated(starts: boo
     assert eras.problem(5.0, 5.2, starts=starts) == (
         "stamped 5.000000 s, before the simulation was reset at 5.001000 s"
     )
-    for stamp in (5.001, 5.1, 7.0, _WALL):
+    for stamp in (5.001, 5.1, 7.0, 86_400.0):
         assert eras.problem(stamp, 5.2, starts=starts) == ""
 
 
@@ -48,7 +55,7 @@ def test_a_trajectory_can_start_at_any_time_but_around_the_reset() -> None:
     eras = _after((12.0, 0.0))
     for start in (11.2, 11.99, 12.5, 13.0):
         assert eras.problem(start, 0.02, starts=True)
-    for start in (0.02, 0.5, 5.0, 10.9, 13.1, _WALL):
+    for start in (0.02, 0.5, 5.0, 10.9, 13.1, 86_400.0):
         assert eras.problem(start, 0.02, starts=True) == ""
 
 

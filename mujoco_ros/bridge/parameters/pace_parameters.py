@@ -20,6 +20,7 @@ class PaceParameters(Component):
             "Simulated seconds per wall second; 0 is as fast as possible",
             low=0.0,
             high=1000.0,
+            least=0.001,
         ),
         ParameterSpec(
             _CATCH_UP,

@@ -7,6 +7,8 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
+from mujoco_ros.model.errors import shortened
+
 # Without a dot, YAML 1.1 reads it as text; so do `ros2 param set` and `ros2 param load`.
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 # With integers among floats, `ros2 param set` reads a list as text.
@@ -37,6 +39,8 @@ class ParameterSpec:
     choices: tuple[str, ...] = ()
     least: float = 0.0
     """Smallest value that is not zero."""
+    longest: int = 4096
+    """Largest number of characters of a text, the length of a path."""
     read_only: bool = False
     fixed: bool = False
     """Whether the model determines it, so that its default is its only value."""
@@ -88,7 +92,8 @@ class ParameterSpec:
         """Return why a converted value is invalid; empty if it is valid."""
         if type(value) is type(self.default) and self._is_within(value):
             return ""
-        return f"parameter '{self.name}' cannot be {plain(value)!r}: {self._requirement()}"
+        shown = shortened(repr(plain(value)))
+        return f"parameter '{self.name}' cannot be {shown}: {self._requirement()}"
 
     def _is_within(self, value: Any) -> bool:
         if self.fixed:
@@ -99,7 +104,9 @@ class ParameterSpec:
             )
         if self.low is not None and self.high is not None:
             return self._bounds(value)
-        return not self.choices or value in self.choices
+        if self.choices:
+            return value in self.choices
+        return not isinstance(value, str) or (len(value) <= self.longest and "\0" not in value)
 
     def _bounds(self, number: float) -> bool:
         """Whether a number is within the bounds."""
@@ -116,6 +123,8 @@ class ParameterSpec:
         kind = _KINDS[type(self.default)][1]
         if self.length:
             kind = f"a list of {self.length} numbers"
+        if isinstance(self.default, str):
+            kind = f"a text of at most {self.longest} characters, without NUL"
         if self.low is None:
             return f"it is {kind}"
         zero = f", {self.low:g} or" if self.least else ""

@@ -19,6 +19,7 @@ class KeyframeServices(Component):
             "saved",
             "Keyframe that ~/save_keyframe saves and ~/load_keyframe loads: one of the model, or "
             "any other name",
+            longest=200,
         ),
     )
 

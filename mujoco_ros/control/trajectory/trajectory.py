@@ -16,6 +16,8 @@ from mujoco_ros.control.trajectory.upsampling import chunk_curve, chunk_times, i
 _FIELDS = ("positions", "velocities", "accelerations", "effort")
 _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 """Largest final velocity that counts as zero, as in ros2_controllers."""
+_LARGEST_TOLERANCE = 1e6
+"""Larger tolerances are mistakes; -1 is none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,7 +179,7 @@ def tolerances(
 
     Raises:
         JointError: A tolerance names a joint outside the trajectory.
-        CommandError: A tolerance is negative and not -1, or not finite.
+        CommandError: A tolerance is negative and not -1, or exceeds 1e6.
     """
     found = {}
     for kind, given, positions, velocity in (
@@ -214,8 +216,11 @@ def _tolerance(value: float, default: float, name: str) -> float:
         return default
     if value == -1:
         return 0.0
-    if not 0 < value < np.inf:
-        raise CommandError(f"{name} is {value:g}; it must be positive, 0 (default) or -1 (none)")
+    if not 0 < value <= _LARGEST_TOLERANCE:
+        raise CommandError(
+            f"{name} is {value:g}; it must be positive and at most {_LARGEST_TOLERANCE:g}, "
+            "0 (default) or -1 (none)"
+        )
     return value
 
 

@@ -33,6 +33,18 @@ from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
+_LARGEST = 1e10
+"""Largest mass, inertia, size and so on (SI units); MuJoCo resets at larger positions."""
+_BOUNDED = (
+    *(f"body_{name}" for name in ("mass", "inertia", "pos", "ipos")),
+    *(f"geom_{name}" for name in ("size", "pos")),
+    *(f"dof_{name}" for name in ("armature", "damping", "frictionloss")),
+    "site_size",
+    "site_pos",
+    "jnt_pos",
+    "jnt_stiffness",
+)
+_KIND_NAMES = {"jnt": "joint"}
 _END_OF_TIME = 2.0**31
 """First time [s] that a ROS stamp cannot represent."""
 
@@ -273,6 +285,17 @@ def _check_numbers(model: mujoco.MjModel) -> None:
             named = getattr(model, kind, None)
             element = f"{kind} '{named(row).name}'" if named else f"{array}[{row}]"
             raise UserInputError(f"{element} of the model has a number that is not finite")
+    for array in _BOUNDED:
+        numbers = np.atleast_2d(np.abs(getattr(model, array)).T).T
+        if numbers.size and numbers.max() > _LARGEST:
+            row = int(np.argwhere(numbers > _LARGEST)[0, 0])
+            kind, _, quantity = array.partition("_")
+            if kind == "dof":
+                kind, row = "jnt", int(model.dof_jntid[row])
+            raise UserInputError(
+                f"{quantity} of {_KIND_NAMES.get(kind, kind)} '{getattr(model, kind)(row).name}' "
+                f"is {numbers.max():g}; at most {_LARGEST:g} is allowed"
+            )
     for key, time in enumerate(model.key_time.tolist()):
         if not 0.0 <= time < _END_OF_TIME:
             raise UserInputError(

@@ -29,6 +29,7 @@ REPLAY_PARAMETERS = (
         description="Logged seconds per wall second; 0 is as fast as possible",
         low=0.0,
         high=1000.0,
+        least=0.001,
     ),
     ParameterSpec(
         name="time",
