@@ -119,7 +119,7 @@ def activity(control: RobotControl) -> int:
         return TRAJECTORY
     if not control.active:
         return IDLE
-    return STREAM if any(stream.moving for stream in control._streams.values()) else HELD
+    return STREAM if any(stream.moving for stream in control._streams.by_source.values()) else HELD
 
 
 def alternate_with_objects() -> None:
