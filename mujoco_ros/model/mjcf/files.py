@@ -1,6 +1,7 @@
 """The files that an MJCF consists of, and the size of the model that they describe."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,9 @@ from mujoco_ros.model.scene.size_limits import (
 
 _INCLUDE, _MODEL = "include", "model"
 _GRIDS = ("flexcomp", "composite")
+_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
+_NAN_IS_NONE = ("mass", "fullinertia", "fromto")
+"""Attributes in which MuJoCo takes NaN for a value that is not given; others are found later."""
 _DIGITS = 20
 """More digits than any permitted number has."""
 
@@ -131,9 +135,12 @@ def _text(path: Path) -> str:
 def _scan(text: str, where: str) -> tuple[int, list[_Reference]]:
     """Return the number of elements of a text after replication, and its references to files."""
     references, size, factors = [], 0, [1]
+    has_nan = _NAN.search(text) is not None
     for tag in tags(text):
         factor = factors[-1]
         if tag.begins:
+            if has_nan:
+                _check_numbers(tag, where)
             size += factor * _entries(tag, where)
             _check_size(size, where)
             if tag.name in (_INCLUDE, _MODEL) and (file := tag.attributes.get("file", "")):
@@ -164,6 +171,14 @@ def _entries(tag: Tag, where: str) -> int:
             count *= max(number, 1)
         return count
     return 1
+
+
+def _check_numbers(tag: Tag, where: str) -> None:
+    """Reject NaN that MuJoCo would ignore."""
+    for name in _NAN_IS_NONE:
+        value = tag.attributes.get(name, "")
+        if _NAN.search(value):
+            raise ParseError(f"{where}: {name} of <{tag.name}> is '{value}', not a number")
 
 
 def _number(attributes: Mapping[str, str], name: str) -> int:

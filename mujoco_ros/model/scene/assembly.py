@@ -33,8 +33,8 @@ from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
-_LARGEST = 1e10
-"""Largest mass, inertia, size and so on (SI units); MuJoCo resets at larger positions."""
+_LARGEST = 1e15
+"""Largest mass, inertia, size and so on (SI units). Joints are disabled by a damping of 1e11."""
 _BOUNDED = (
     *(f"body_{name}" for name in ("mass", "inertia", "pos", "ipos")),
     *(f"geom_{name}" for name in ("size", "pos")),

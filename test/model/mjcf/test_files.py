@@ -112,15 +112,28 @@ def test_files_that_multiply_are_too_large(tmp_path: Path) -> None:
         check_files(path)
 
 
-def test_missing_files_folders_and_binary_ones_are_left_to_mujoco(tmp_path: Path) -> None:
+def test_missing_files_folders_and_binary_ones_are_left_to_the_reader(tmp_path: Path) -> None:
     path = write(tmp_path, a=include("missing.xml") + include("sub") + include("binary"))
     (tmp_path / "sub").mkdir()
     (tmp_path / "binary").write_bytes(os.urandom(1000))
     check_files(path)
-    with pytest.raises(UserInputError, match="Error opening file"):
+    with pytest.raises(UserInputError, match=r"missing\.xml' does not exist"):
         load_spec(path, "x")
 
 
 def test_a_text_names_its_models_by_absolute_paths() -> None:
     with pytest.raises(UserInputError, match=r"the text of 'x': model 'rec\.xml' is a relative"):
         part_from_text(f"<mujoco>{attach('rec.xml')}</mujoco>", name="x")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("mass", "nan"), ("mass", "-NaN"), ("fromto", "0 0 0 0 0 nan")]
+)
+def test_nan_that_mujoco_ignores_is_rejected(tmp_path: Path, name: str, value: str) -> None:
+    geom = f"<geom type='capsule' size='.1 .1' {name}='{value}'/>"
+    body = f"<worldbody><body name='nan'>{geom}</body></worldbody>"
+    message = f"{name} of <geom> is '{value}', not a number"
+    with pytest.raises(UserInputError, match=message):
+        load_spec(write(tmp_path, model=body), "scene")
+    with pytest.raises(UserInputError, match=message):
+        part_from_text(f"<mujoco>{body}</mujoco>", name="x")

@@ -10,7 +10,7 @@ from mujoco_ros.model.scene.engine_plugins import load_plugins
 def loaded(monkeypatch):
     """The libraries handed to MuJoCo, instead of running them."""
     paths = []
-    monkeypatch.setattr(plugins, "_loaded", set())
+    monkeypatch.setattr(plugins, "_loaded", {})
     monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", paths.append)
     return paths
 
