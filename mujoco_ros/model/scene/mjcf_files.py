@@ -21,7 +21,8 @@ from mujoco_ros.model.scene.asset_snapshot import referenced_files
 from mujoco_ros.model.scene.config import NO_FOLDER
 
 _NO_FOLDER_HINT = "but a model given as text has no folder; give the absolute path"
-_NOT_CONTENT = re.compile(r"<\?.*?\?>|<!--.*?-->", re.DOTALL)
+_NOT_CONTENT = re.compile(r"<\?|<!--")
+_ENDS = {"<?": "?>", "<!--": "-->"}
 _ASSETS = {"mesh": "mesh", "texture": "texture", "hfield": "height field", "skin": "skin"}
 _FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FOLDERS = ("assetdir", "meshdir", "texturedir")
@@ -29,7 +30,14 @@ _FOLDERS = ("assetdir", "meshdir", "texturedir")
 
 def without_comments(text: str) -> str:
     """Return an XML text without comments and processing instructions, with the same lines."""
-    return _NOT_CONTENT.sub(lambda found: "\n" * found.group().count("\n"), text)
+    kept, position = [], 0
+    while found := _NOT_CONTENT.search(text, position):
+        end = text.find(_ENDS[found.group()], found.end())
+        if end < 0:
+            break  # which the parser reports
+        kept += text[position : found.start()], "\n" * text.count("\n", found.start(), end)
+        position = end + len(_ENDS[found.group()])
+    return "".join((*kept, text[position:]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ def test_a_force_displaces_the_frame_by_force_over_stiffness(robot: FrameRobot, 
     robot.configure(mode="impedance", stiffness_translation=STIFFNESS)
     robot.go(robot.home)
     robot.run(0.5)
-    np.testing.assert_allclose(robot.pose()[0], robot.home, atol=1e-5)  # it bears its weight
+    np.testing.assert_allclose(robot.pose()[0], robot.home, atol=1e-5)  # it carries its weight
     force = 10.0 * np.eye(3)[axis]
     expected = force / STIFFNESS
     displaced = run_pulled(robot, force, 2.0)
