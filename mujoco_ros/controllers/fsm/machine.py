@@ -104,6 +104,8 @@ class Machine:
     def configure(self, state: str, changes: Mapping[str, Any]) -> None:
         """Change settings of a state, given by its full name, from its next start on.
 
+        A state with live settings gets them at its next tick.
+
         Raises:
             UserInputError: The state or a setting does not exist, or a value is invalid; nothing
                 changes.
@@ -112,6 +114,8 @@ class Machine:
         if config is None:
             raise UserInputError(f"{state}: it has no settings")
         self._data.configs[state] = updated(config, changes, state)
+        if self.instances[state].has_live_settings:
+            self.instances[state].config = self._data.configs[state]
 
     def request(self, label: str) -> Transition:
         """Schedule a transition for the next tick.

@@ -121,12 +121,14 @@ class State:
         outcomes: All values that `run` may return.
         failures: The outcomes that mean failure.
         Config: Frozen dataclass of the settings, read strictly from the table.
+        has_live_settings: Whether the machine also sets changed settings while the state runs.
         config: The settings; the machine sets changed ones before `start`.
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ()
     failures: ClassVar[tuple[str, ...]] = ()
     Config: ClassVar[type[Any] | None] = None
+    has_live_settings: ClassVar[bool] = False
 
     def __init__(self, config: Any = None) -> None:
         self.config = config

@@ -19,7 +19,7 @@ from mujoco_ros.model.strict import read_yaml
 
 GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
-_PLANNING = ("handover", "pick_place", "stand")
+_PLANNING = ("handover", "pick_place", "stand", "walk")
 """Shipped controllers that need the extra for planning."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")

@@ -1,0 +1,1 @@
+"""Controller that makes a humanoid walk with a commanded velocity."""

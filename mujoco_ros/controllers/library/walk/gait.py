@@ -1,0 +1,212 @@
+"""The gait: phases of double and single support, with the feet and the ZMP of each."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.dcm_pattern import (
+    DcmState,
+    ZmpSegment,
+    dcm_at_start,
+    dcm_before,
+    zmp_between,
+)
+from mujoco_ros.controllers.library.walk.footsteps import (
+    LEFT,
+    RIGHT,
+    Footstep,
+    Velocity,
+    beside,
+    next_footstep,
+)
+
+_PREVIEW = 3
+"""Steps after which the pattern comes to rest; a later one changes the DCM by less than 1 %."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GaitConfig:
+    """Settings of the gait.
+
+    Attributes:
+        single_support: Time on one foot [s].
+        double_support: Time on both feet [s].
+        first_double_support: The same, before the first step and after the last one [s].
+        step_height: Height of the swing foot [m].
+        least_width: Least distance between the soles' middles [m].
+        zmp_inwards: Displacement of the ZMP from the middle of the sole to the other foot [m].
+    """
+
+    single_support: float = 0.7
+    double_support: float = 0.2
+    first_double_support: float = 0.6
+    step_height: float = 0.05
+    least_width: float = 0.16
+    zmp_inwards: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_positive(
+            self, "single_support", "double_support", "first_double_support", "step_height"
+        )
+
+
+class Phase(NamedTuple):
+    """A part of the gait.
+
+    Attributes:
+        segment: Motion of the ZMP.
+        support: The foot that stands through the phase and after it; None at rest.
+        swing: Where the other foot lands; None in double support.
+        share: Share of the weight on the right foot at the begin and at the end.
+    """
+
+    segment: ZmpSegment
+    support: Footstep | None
+    swing: Footstep | None
+    share: tuple[float, float]
+
+
+class Gait:
+    """Walks with a velocity that may change at every step.
+
+    Attributes:
+        feet: The poses of the soles, where they stand or stood last.
+        phase: The phase; None at rest.
+        elapsed: Time in the phase [s].
+        steps: Steps so far.
+    """
+
+    def __init__(self, config: GaitConfig, omega: float, width: float) -> None:
+        """Use a pendulum with the natural frequency `omega` [1/s]; `width` between the feet [m]."""
+        self.config, self.omega, self.width = config, omega, width
+        self.start((Footstep(LEFT, 0.0, 0.5 * width, 0.0), Footstep(RIGHT, 0.0, -0.5 * width, 0.0)))
+
+    def start(self, feet: tuple[Footstep, Footstep]) -> None:
+        """Rest on both feet."""
+        self.feet = list(feet)
+        self.phase: Phase | None = None
+        self.elapsed, self.steps = 0.0, 0
+        self._next: list[Phase] = []
+        self._end = self.middle
+        self._is_last = False
+
+    @property
+    def middle(self) -> np.ndarray:
+        """Middle between the feet [m].  # (2,)"""
+        middle: np.ndarray = 0.5 * (self._zmp(self.feet[LEFT]) + self._zmp(self.feet[RIGHT]))
+        return middle
+
+    @property
+    def share(self) -> float:
+        """Share of the weight that the right foot shall carry."""
+        if self.phase is None:
+            return 0.5
+        begin, end = self.phase.share
+        return begin + (end - begin) * self.elapsed / self.phase.segment.duration
+
+    @property
+    def progress(self) -> float:
+        """Part of the phase that is over."""
+        return 0.0 if self.phase is None else self.elapsed / self.phase.segment.duration
+
+    def reference(self) -> DcmState:
+        """Return DCM and ZMP now."""
+        if self.phase is None:
+            return DcmState(self.middle, self.middle)
+        segment = self.phase.segment
+        remaining = segment.duration - self.elapsed
+        zmp = segment.begin + (segment.end - segment.begin) * (self.elapsed / segment.duration)
+        return DcmState(dcm_before(segment, self._end, remaining, self.omega), zmp)
+
+    def step(self, period: float, velocity: Velocity) -> None:
+        """Continue by a tick [s]."""
+        if self.phase is None:
+            if velocity.is_zero:
+                return
+            self._depart(velocity)
+            return
+        self.elapsed += period
+        if self.elapsed > self.phase.segment.duration - 0.5 * period:
+            self._finish(velocity)
+
+    def _zmp(self, foot: Footstep) -> np.ndarray:
+        inwards = self.config.zmp_inwards * (-1.0 if foot.side == LEFT else 1.0)
+        return foot.point + inwards * np.array([-np.sin(foot.yaw), np.cos(foot.yaw)])
+
+    def _depart(self, velocity: Velocity) -> None:
+        """Move the weight to one foot, after a push in the other direction."""
+        side = RIGHT if velocity.y > 0.0 or (velocity.y == 0.0 and velocity.yaw >= 0.0) else LEFT
+        half, middle = 0.5 * self.config.first_double_support, self.middle
+        ahead = self._ahead(self.feet[side], velocity)
+        shift = ZmpSegment(middle, self._zmp(self.feet[side]), half)
+        target = dcm_at_start([shift, *ahead], self.omega)
+        push = zmp_between(middle, target, half, self.omega)
+        self._next = [Phase(shift, self.feet[side], None, (0.5, float(side)))]
+        self._begin(Phase(ZmpSegment(push, push, half), self.feet[side], None, (0.5, 0.5)), target)
+        self._is_last = False
+
+    def _finish(self, velocity: Velocity) -> None:
+        phase = self.phase
+        assert phase is not None
+        if phase.swing is not None:
+            self.feet[phase.swing.side] = phase.swing
+            self.steps += 1
+            self._double_support(phase.swing, velocity)
+        elif self._next:
+            following = self._next.pop(0)
+            support = following.support
+            assert support is not None
+            self._begin(following, dcm_at_start(self._ahead(support, velocity), self.omega))
+        elif self._is_last:
+            self.phase, self.elapsed = None, 0.0
+        else:
+            assert phase.support is not None
+            self._single_support(phase.support, velocity)
+
+    def _double_support(self, landed: Footstep, velocity: Velocity) -> None:
+        other = self.feet[1 - landed.side]
+        is_parallel = np.allclose(beside(landed, self.width)[1:], other[1:], atol=1e-6)
+        self._is_last = velocity.is_zero and is_parallel
+        begin = self._zmp(other)
+        if self._is_last:
+            duration = self.config.first_double_support
+            segment = ZmpSegment(begin, self.middle, duration)
+            self._begin(Phase(segment, None, None, (1.0 - landed.side, 0.5)), self.middle)
+            return
+        segment = ZmpSegment(begin, self._zmp(landed), self.config.double_support)
+        end = dcm_at_start(self._ahead(landed, velocity), self.omega)
+        shares = (1.0 - landed.side, float(landed.side))
+        self._begin(Phase(segment, landed, None, shares), end)
+
+    def _single_support(self, support: Footstep, velocity: Velocity) -> None:
+        swing = self._step_after(support, velocity)
+        at = self._zmp(support)
+        segment = ZmpSegment(at, at, self.config.single_support)
+        ahead = self._ahead(support, velocity)[1:]
+        share = float(support.side)
+        self._begin(Phase(segment, support, swing, (share, share)), dcm_at_start(ahead, self.omega))
+
+    def _begin(self, phase: Phase, end: np.ndarray) -> None:
+        """Begin a phase that ends with a DCM."""
+        self.phase, self.elapsed, self._end = phase, 0.0, end
+
+    def _step_after(self, support: Footstep, velocity: Velocity) -> Footstep:
+        duration = self.config.single_support + self.config.double_support
+        return next_footstep(support, velocity, duration, self.width, self.config.least_width)
+
+    def _ahead(self, support: Footstep, velocity: Velocity) -> list[ZmpSegment]:
+        """Return the motion of the ZMP from the start of a single support until a rest."""
+        config, segments = self.config, []
+        for number in range(_PREVIEW):
+            at = self._zmp(support)
+            is_last = velocity.is_zero or number == _PREVIEW - 1
+            swing = beside(support, self.width) if is_last else self._step_after(support, velocity)
+            to = self._zmp(swing)
+            if is_last:
+                to = 0.5 * (at + to)
+            duration = config.first_double_support if is_last else config.double_support
+            segments += [ZmpSegment(at, at, config.single_support), ZmpSegment(at, to, duration)]
+            support = swing
+        return segments

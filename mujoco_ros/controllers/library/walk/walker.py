@@ -1,0 +1,215 @@
+"""Walking of a position-controlled humanoid on level ground."""
+
+from collections.abc import Sequence
+from math import atan2, cos, sin, sqrt
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
+from mujoco_ros.controllers.library.walk.foot_admittance import FootAdmittance
+from mujoco_ros.controllers.library.walk.footsteps import (
+    LEFT,
+    RIGHT,
+    Footstep,
+    Velocity,
+    mean_yaw,
+    turned,
+)
+from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
+from mujoco_ros.controllers.library.walk.stabilizer import (
+    DcmFeedback,
+    StabilizerConfig,
+    distribute,
+)
+from mujoco_ros.controllers.library.walk.swing import swing
+from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
+from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
+
+_UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
+_CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
+_RISE = 0.1
+"""Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
+_TURN = 0.5
+"""Largest velocity of the joints until their initial positions are reached [rad/s]."""
+
+
+class Walker:
+    """Walks with a velocity, on the signals of the robot alone.
+
+    The measured divergent component of motion (DCM) is taken relative to the soles that carry the
+    robot, so that drift of the estimated base does not matter.
+
+    Attributes:
+        estimator: Estimates base and centre of mass.
+        gait: The gait.
+        dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
+            # (2,)
+    """
+
+    def __init__(self, robot: RobotModel, feet: Sequence[str], sensors: Sequence[str]) -> None:
+        """Prepare for a robot; call `begin` before the first `step`.
+
+        Args:
+            robot: The robot; its initial configuration gives the height, and is that of the arms.
+            feet: Names of the bodies of left and right foot.
+            sensors: Names of their force-torque sensors.
+
+        Raises:
+            UserInputError: A body or a sensor does not exist, or the robot has no floating base.
+        """
+        self._robot, self._sensors, self._period = robot, tuple(sensors), 1.0
+        self.estimator = BaseEstimator(robot, feet, force_sensors=sensors)
+        soles = self.estimator.soles
+        self._com = ComTask(weight=_COM_WEIGHT)
+        self._feet = [FrameTask.of_sole(sole, weight=_CONTACT_WEIGHT) for sole in soles]
+        weights = np.repeat((0.0, _TRUNK_WEIGHT), 3)
+        self._trunk = FrameTask(self.estimator.robot.base, weight=weights)
+        self._rest = JointTask(robot.home, weight=_JOINT_WEIGHT)
+        tasks = (self._com, *self._feet, self._trunk, self._rest)
+        self._control = WholeBodyControl(robot, feet[0], tasks, period=self._period)
+        body = self._control.body
+        self._feed_forward = FeedForward(body, soles)
+        self._gravity = -float(robot.model.opt.gravity[2])
+        self._half_sizes = np.array([sole.half_size for sole in soles])
+        self._control.start(np.zeros(3), _UPRIGHT, robot.home)
+        at = np.array([task.frame(body)[0] for task in self._feet])
+        self._height = float(body.com[2] - at[:, 2].min())
+        self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
+        self._omega = sqrt(self._gravity / self._height)
+        self._quat, self._axes = np.zeros(4), np.zeros(9)
+        self.dcm_error = np.zeros(2)
+
+    def begin(
+        self,
+        observation: Observation,
+        gait: GaitConfig,
+        stabilizer: StabilizerConfig,
+        period: float,
+    ) -> None:
+        """Begin at rest in the measured pose, and go to the initial configuration.
+
+        Args:
+            observation: The first one.
+            gait: Settings of the gait.
+            stabilizer: Settings of the stabilizer.
+            period: Time between two ticks [s].
+
+        Raises:
+            UserInputError: The observation lacks the IMU or a force-torque sensor.
+        """
+        self._period = self._control.period = period
+        weight = self._control.body.mass * self._gravity
+        self._limits = np.maximum(self._half_sizes - stabilizer.sole_margin, 0.0)
+        self._feedback = DcmFeedback(stabilizer, self._omega)
+        self._admittance = FootAdmittance(self._robot, self._sensors, stabilizer, weight)
+        self.estimator.reset()
+        pose = self.estimator.update(observation).pose
+        self._control.start(pose.position, pose.quat_wxyz, observation.q)
+        feet = []
+        for side, task in zip((LEFT, RIGHT), self._feet, strict=True):
+            origin, axes = task.frame(self._control.body)
+            feet.append(
+                Footstep(side, float(origin[0]), float(origin[1]), atan2(axes[1, 0], axes[0, 0]))
+            )
+            task.linear[:] = task.angular[:] = 0.0
+        self.gait = Gait(gait, self._omega, self._width)
+        self.gait.start((feet[LEFT], feet[RIGHT]))
+        self._com.hold(self._control.body)
+        self._rest.q[:] = observation.q
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether the robot stands on both feet."""
+        return self.gait.phase is None
+
+    def step(self, observation: Observation, velocity: Velocity) -> np.ndarray:
+        """Return positions, velocities and torques of the joints for the next tick.  # (3, n)
+
+        Raises:
+            UserInputError: A signal is missing or not finite.
+            ArithmeticError: Whole-body control has no solution.
+        """
+        self.estimator.update(observation)
+        self.gait.step(self._period, velocity)
+        yaws, support = self._place_feet()
+        reference = self.gait.reference()
+        dcm = self._measured_dcm(yaws)
+        self.dcm_error = dcm - reference.dcm
+        zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
+        loads, pressure = self._distribute(zmp, yaws, support)
+        self._admittance.step(observation, self.estimator, loads, pressure, support, self._period)
+        acceleration = self._move_com(reference.dcm, reference.zmp)
+        self._comply(yaws)
+        step = _TURN * self._period
+        self._rest.q += np.clip(self._robot.home - self._rest.q, -step, step)
+        self._control.step()
+        torques = self._feed_forward.torques(acceleration, loads, pressure)
+        return np.stack((self._control.q, self._control.dq, torques))
+
+    def _place_feet(self) -> tuple[list[float], int | None]:
+        """Set the positions of the feet; return their yaws and the one that stands alone."""
+        gait, phase = self.gait, self.gait.phase
+        yaws, support = [foot.yaw for foot in gait.feet], None
+        for foot, task in zip(gait.feet, self._feet, strict=True):
+            if phase is None or phase.swing is None or phase.swing.side != foot.side:
+                task.position[:] = foot.x, foot.y, 0.0
+                continue
+            height, duration = gait.config.step_height, phase.segment.duration
+            sole = swing(foot, phase.swing, height, gait.progress, duration)
+            task.position[:], yaws[foot.side] = sole.position, sole.yaw
+            support = 1 - foot.side
+        return yaws, support
+
+    def _measured_dcm(self, yaws: Sequence[float]) -> np.ndarray:
+        """Return the DCM as if the soles that carry the robot were at their places.  # (2,)"""
+        body, share = self.estimator.robot, self.gait.share
+        place, measured, turn = np.zeros(2), np.zeros(2), 0.0
+        parts = (1.0 - share, share)
+        for sole, task, yaw, part in zip(
+            self.estimator.soles, self._feet, yaws, parts, strict=True
+        ):
+            origin, axes = sole.frame(body.data)
+            place += part * task.position[:2]
+            measured += part * origin[:2]
+            error = yaw - atan2(axes[1, 0], axes[0, 0])
+            turn += part * atan2(sin(error), cos(error))
+        offset = body.com[:2] - measured + body.com_velocity[:2] / self._omega
+        return place + turned(float(offset[0]), float(offset[1]), turn)
+
+    def _distribute(
+        self, zmp: np.ndarray, yaws: Sequence[float], support: int | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the loads of the feet [N] and their centres of pressure [m]; see `distribute`."""
+        soles = np.array([task.position[:2] for task in self._feet])
+        axes = np.array([(cos(yaw), sin(yaw)) for yaw in yaws])
+        alone = None if support is None else float(support)
+        share, pressure = distribute(zmp, soles, axes, self._limits, alone)
+        weight = self._control.body.mass * self._gravity
+        return weight * np.array([1.0 - share, share]), pressure
+
+    def _move_com(self, dcm: np.ndarray, zmp: np.ndarray) -> np.ndarray:
+        """Move the centre of mass to the DCM; return its acceleration [m/s²].  # (2,)"""
+        position, step = self._com.position, _RISE * self._period
+        acceleration: np.ndarray = self._omega**2 * (position[:2] - zmp)
+        position[:2] += self._period * self._omega * (dcm - position[:2])
+        position[2] += np.clip(self._height - position[2], -step, step)
+        return acceleration
+
+    def _comply(self, yaws: Sequence[float]) -> None:
+        """Set the orientations of feet and trunk, and shift the feet by the admittance."""
+        lift = 0.5 * self._admittance.lift
+        quat, axes = self._quat, self._axes
+        for task, yaw, tilt, up in zip(
+            self._feet, yaws, self._admittance.tilt, (lift, -lift), strict=True
+        ):
+            task.position[2] += up
+            quat[:] = cos(0.5 * yaw), 0.0, 0.0, sin(0.5 * yaw)
+            mujoco.mju_quatIntegrate(quat, np.array([*tilt, 0.0]), 1.0)
+            mujoco.mju_quat2Mat(axes, quat)
+            task.rotation[:] = axes.reshape(3, 3)
+        yaw = mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
+        self._trunk.rotation[:2, :2] = (cos(yaw), -sin(yaw)), (sin(yaw), cos(yaw))

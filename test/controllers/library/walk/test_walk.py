@@ -1,0 +1,146 @@
+"""`walk` moves the humanoid, on the signals of the robot alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+class WalkingRobot:
+    """The humanoid that `walk` controls, without the true pose of its base."""
+
+    def __init__(self, **velocity: float) -> None:
+        self.simulation = Simulation(load_scene("humanoid"))
+        self.host = ControllerHost(self.simulation, load("walk", settings={"WALK": velocity}))
+        self.host.observation_filter = without_base
+        self.machine = self.host.supervised.machine
+        self.base = self.simulation.layout.robots[0].bases[0].body
+
+    @property
+    def state(self) -> str:
+        return self.host.supervised.state
+
+    def run(self, seconds: float) -> np.ndarray:
+        """Step, and return the positions of the base at all ticks.  # (n, 3)"""
+        places = []
+        for step in range(round(seconds * 1000)):
+            assert self.host.step()
+            if step % 5 == 0:
+                places.append(self.simulation.sample.xpos[self.base].copy())
+        assert self.host.supervised.error == ""
+        return np.array(places)
+
+    def went(self) -> list[str]:
+        return [event.transition.goal for event in self.host.supervised.log.since(0)]
+
+    def walk(self) -> np.ndarray:
+        """Walk for 7 s, stop, and return the positions of the base."""
+        standing = self.run(1.0)
+        self.host.supervised.request("walk")
+        walking = self.run(7.0)
+        self.host.supervised.request("stop")
+        return np.concatenate((standing, walking, self.run(3.5)))
+
+
+def without_base(observation: Observation) -> Observation:
+    return replace(observation, base=None)
+
+
+def up(robot: WalkingRobot) -> float:
+    """Return the vertical component of the base's vertical axis."""
+    return float(robot.simulation.data.xmat[robot.base][8])
+
+
+def test_a_robot_walks_stops_with_feet_together_and_walks_the_same_way_again():
+    robot = WalkingRobot(velocity_x=0.25)
+    places = robot.walk()
+    assert robot.went() == ["WALK", "STOP", "STAND"]
+    moved = places[-1] - places[0]
+    assert moved[0] == pytest.approx(0.25 * 7.0, rel=0.1)
+    assert abs(moved[1]) < 0.05
+    assert places[:, 2].min() > 0.9 * places[0, 2]
+    assert up(robot) > 0.999
+    feet = [robot.simulation.layout.robots[0].prefix + it for it in ("left_foot", "right_foot")]
+    left, right = (robot.simulation.data.body(it).xpos for it in feet)
+    assert abs(left[0] - right[0]) < 0.01
+    assert np.ptp(places[-100:], axis=0).max() < 0.005, "it does not move"
+    np.testing.assert_array_equal(WalkingRobot(velocity_x=0.25).walk(), places)
+
+
+def test_a_changed_velocity_acts_while_the_robot_walks():
+    robot = WalkingRobot(velocity_x=0.2)
+    robot.run(0.5)
+    robot.host.supervised.request("walk")
+    robot.run(3.0)
+    robot.machine.configure("WALK", {"velocity_x": 0.0, "velocity_yaw": 0.3})
+    robot.run(3.0)
+    turned = robot.simulation.data.xmat[robot.base].reshape(3, 3)
+    before = np.arctan2(turned[1, 0], turned[0, 0])
+    places = robot.run(3.6)
+    after = np.arctan2(turned[1, 0], turned[0, 0])
+    assert after - before == pytest.approx(0.3 * 3.6, rel=0.2)
+    assert np.hypot(*(places[-1] - places[0])[:2]) < 0.1
+    robot.machine.configure("WALK", {"velocity_yaw": 0.0})
+    robot.run(3.0)
+    assert np.ptp(robot.run(0.5), axis=0).max() < 0.005, "a zero velocity is a stop"
+    assert robot.state == "WALK"
+    assert up(robot) > 0.999
+
+
+def test_standing_begins_in_the_measured_pose():
+    robot = WalkingRobot()
+    (layout,) = robot.simulation.layout.robots
+    elbow = robot.simulation.model.joint(f"{layout.prefix}right_elbow").qposadr[0]
+    number = int(np.flatnonzero(layout.joints.qpos == elbow)[0])
+    home = float(robot.simulation.data.qpos[elbow])
+    robot.simulation.data.qpos[elbow] -= 0.2
+    references = []
+    for _ in range(2000):
+        assert robot.host.step()
+        references.append(robot.simulation.references.q[number])
+    assert references[10] == pytest.approx(home - 0.2, abs=0.03)
+    assert references[-1] == pytest.approx(home, abs=0.02)
+    assert np.abs(np.diff(references[5:])).max() < 0.01
+    assert robot.state == "STAND"
+
+
+def test_a_fallen_robot_holds_its_joints():
+    robot = WalkingRobot()
+    robot.run(0.5)
+    robot.simulation.data.xfrc_applied[robot.base, :3] = 0.0, 600.0, 0.0
+    robot.run(1.0)
+    robot.simulation.data.xfrc_applied[robot.base, :3] = 0.0
+    robot.run(0.5)
+    assert robot.machine.outcome == "fell"
+    assert "the base is tilted by" in robot.host.supervised.log.since(0)[-1].reason
+    references = robot.simulation.references.q.copy()
+    robot.run(0.2)
+    np.testing.assert_array_equal(robot.simulation.references.q, references)
+
+
+@pytest.mark.parametrize(
+    ("state", "settings", "message"),
+    [
+        ("WALK", {"velocity_x": 0.31}, r"velocity_x must be from -0\.3 to 0\.3, got 0\.31"),
+        ("WALK", {"velocity_y": -0.2}, r"velocity_y must be from -0\.1 to 0\.1, got -0\.2"),
+        ("WALK", {"velocity_yaw": 1.0}, r"velocity_yaw must be from -0\.35 to 0\.35, got 1"),
+        ("STAND", {"single_support": 0.0}, r"single_support must be positive, got 0"),
+        ("STAND", {"dcm_gain": -1.0}, r"dcm_gain must not be negative, got -1"),
+        ("STAND", {"feet": ["left_foot"]}, r"feet must be two names"),
+    ],
+)
+def test_a_setting_out_of_range_is_rejected(state, settings, message):
+    with pytest.raises(UserInputError, match=message):
+        load("walk", settings={state: settings})
+
+
+def test_a_robot_without_the_feet_is_rejected():
+    with pytest.raises(UserInputError, match="left_foot"):
+        ControllerHost(Simulation(load_scene("arm")), load("walk"))
