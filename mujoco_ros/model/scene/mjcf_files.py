@@ -30,7 +30,8 @@ _FOLDERS = ("assetdir", "meshdir", "texturedir")
 
 def without_comments(text: str) -> str:
     """Return an XML text without comments and processing instructions, with the same lines."""
-    kept, position = [], 0
+    kept: list[str] = []
+    position = 0
     while found := _NOT_CONTENT.search(text, position):
         end = text.find(_ENDS[found.group()], found.end())
         if end < 0:
