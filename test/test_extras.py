@@ -54,7 +54,8 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for folder in (Path("."), Path("lib"), packages.parent, packages):
         for path in (here / folder).iterdir():
             link = there / folder / path.name
-            if path.name not in MISSING and not path.name.startswith(tuple(files)):
+            module = path.name.partition(".")[0]
+            if module not in MISSING and not path.name.startswith(tuple(files)):
                 link.exists() or link.symlink_to(path)
     return there / "bin" / Path(sys.executable).name
 

@@ -100,8 +100,10 @@ class WorkerProcess:
             OSError: The process ended at once.
             Exception: The process cannot be started; of the type for a process that died.
         """
-        if self._connection is not None:
-            return self._connection
+        if self._connection is not None and self._process is not None:
+            if self._process.poll() is None:
+                return self._connection
+            self._discard()  # it was ended while it was idle
         if self._closed.is_set():
             raise EOFError
         try:

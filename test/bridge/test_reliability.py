@@ -77,7 +77,7 @@ def test_an_invalid_world_is_refused_with_the_reason_and_the_old_one_continues(
 ) -> None:
     broken = tmp_path / "broken.xml"
     broken.write_text("<mujoco><worldbody><body></worldbody></mujoco>")
-    assert "XML parse error" in load_broken(client, broken)
+    assert "not well-formed XML" in load_broken(client, broken)
     broken.write_text("<mujoco><worldbody><geom type='box'/></worldbody></mujoco>")
     assert "size" in load_broken(client, broken)
     assert "none.xml" in load_broken(client, tmp_path / "none.xml")

@@ -94,7 +94,7 @@ def _count(bag: Path) -> int:
 def test_a_state_log_on_a_full_disk_ends_and_the_simulation_continues(
     start: SimulatorLauncher, disk: SmallDisk
 ) -> None:
-    simulator = start.simulator(scene="arm")
+    simulator = start.simulator(scene="arm", output_folder=str(disk.folder))
     simulator.wait_until_running()
     listener = start.listener(simulator)
     disk.restrict(simulator.process.pid)

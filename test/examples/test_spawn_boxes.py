@@ -1,6 +1,7 @@
 """Boxes, spawned and deleted."""
 
 import signal
+from pathlib import Path
 
 import pytest
 from example_runs import CommandedSimulator
@@ -48,10 +49,11 @@ def test_boxes_remain_with_keep(arm: CommandedSimulator) -> None:
     arm.listener.node.destroy_client(client)
 
 
-def test_the_reason_of_a_rejection_is_printed(arm: CommandedSimulator) -> None:
-    done = arm.run(SCRIPT, "--count", "1", "--model", "/missing/box.xml")
+def test_the_reason_of_a_rejection_is_printed(arm: CommandedSimulator, tmp_path: Path) -> None:
+    box = tmp_path / "box.xml"
+    done = arm.run(SCRIPT, "--count", "1", "--model", str(box))
     assert (done.code, done.output) == (1, "0 spawned, 0 deleted\n")
-    assert done.errors == "there is no file '/missing/box.xml'"
+    assert done.errors == f"there is no file '{box}'"
 
 
 def test_a_model_is_found_by_its_relative_path(arm: CommandedSimulator) -> None:

@@ -37,7 +37,7 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
-WITHOUT_KEY = {"coacd", "mink", "ompl", "qpsolvers", "toppra"}
+WITHOUT_KEY = {"coacd", "daqp", "mink", "ompl", "qpsolvers", "toppra"}
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros"}
 """Modules of a ROS distribution, without those of messages."""

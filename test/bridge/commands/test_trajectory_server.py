@@ -816,7 +816,7 @@ def test_an_invalid_tolerance_is_refused_with_the_cause(
     assert not sent.accepted
     assert stepped.warnings[0].endswith(
         "goal rejected: path_tolerance of joint 'elbow_joint': position is -0.1; it must be "
-        "positive, 0 (default) or -1 (none)"
+        "positive and at most 1e+06, 0 (default) or -1 (none)"
     )
 
 

@@ -110,12 +110,12 @@ def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplo
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
-def test_a_device_without_space_is_reported(arm, tmp_path):
-    class Full(type(tmp_path)):
-        def open(self, *_arguments, **_options):
-            return open("/dev/full", "wb", buffering=0)
+def test_a_device_without_space_is_reported(arm, path, monkeypatch):
+    def full(*_arguments: object, **_options: object) -> int:
+        return os.open("/dev/full", os.O_WRONLY)
 
-    writer, ring = StateLogWriter(Full("/dev/full")), RingBuffer(arm, arm.plant, 1)
+    monkeypatch.setattr(writer_module, "create_file", full)
+    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
     writer.add(ring)
     wait_for(lambda: writer.problem)
     assert "No space left" in writer.problem
