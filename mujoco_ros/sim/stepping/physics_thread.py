@@ -99,7 +99,7 @@ class PhysicsThread:
         """Start stepping."""
         self._thread.start()
 
-    def stop(self, timeout_s: float = 1.0) -> None:
+    def stop(self, timeout_s: float = 10.0) -> None:
         """End the thread, if it was started, and wait for it."""
         self._ending = True
         self._simulation.commands.wake()
