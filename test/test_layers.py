@@ -46,7 +46,7 @@ MAY_IMPORT = {
     "bridge.composition": {*_LEAVES, *_BRIDGE},
     "bridge.node": {"bridge.composition", *_BRIDGE},
     "extensions": {"extensions", "sim", "control", "model"},
-    "extensions.library": {"extensions", "sim", "control", "model"},
+    "extensions.ros.library": {"extensions", "sim", "control", "model"},
     "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
@@ -66,7 +66,7 @@ MAY_IMPORT = {
 
 KNOW_ROS = {
     *("bridge", "bridge.composition", "bridge.node", "cli"),
-    "extensions.library",  # each extension is imported only if a scene lists it
+    "extensions.ros.library",  # each extension is imported only if a scene lists it
     *_LEAVES,
 }
 ROS_MODULES = {

@@ -11,8 +11,8 @@ from mujoco_ros.model.errors import UserInputError, unknown
 GROUP = "mujoco_ros.extensions"
 """Group of entry points with which installed packages register extensions."""
 SHIPPED = {
-    "conveyor_belt": "mujoco_ros.extensions.library.conveyor_belt:ConveyorBelt",
-    "wind": "mujoco_ros.extensions.library.wind:Wind",
+    "conveyor_belt": "mujoco_ros.extensions.ros.library.conveyor_belt:ConveyorBelt",
+    "wind": "mujoco_ros.extensions.ros.library.wind:Wind",
 }
 """The extensions of this package, as in entry points."""
 _RESERVED = ("enabled", "on_error")

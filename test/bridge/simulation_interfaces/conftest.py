@@ -4,15 +4,6 @@ from collections.abc import Iterator
 
 import pytest
 from simulator_client import PAUSED, PLAYING, SimulatorClient
-from simulators import SimulatorLauncher
-
-
-@pytest.fixture(scope="module")
-def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
-    """The shipped arm in its own process; use `remote`."""
-    remote = SimulatorClient(start_shared)
-    yield remote
-    remote.close()
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from simulation_interfaces.msg import Resource, Result, SpawnEntity
 from simulation_interfaces.srv import LoadWorld
 from simulation_interfaces.srv import SpawnEntity as Codes
 from simulator_client import PLAYING, SimulatorClient
-from simulators import SimulatorLauncher
 from spawn_requests import BALL, at, named_resource, spawn
 
 OK = Result.RESULT_OK
@@ -21,14 +20,6 @@ ATTACHED = (
     "<mujoco model='rec'><asset><model name='k' file='{0}'/></asset><worldbody>"
     "<body name='b'><attach model='k' body='b' prefix='k_'/></body></worldbody></mujoco>"
 )
-
-
-@pytest.fixture(scope="module")
-def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
-    """The shipped arm in its own process; use `remote`."""
-    remote = SimulatorClient(start_shared)
-    yield remote
-    remote.close()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from simulator_client import SimulatorClient
 from simulators import Domain, Listener, SimulatorLauncher
 from stepped_node import SteppedNode
 from zoo_recording import ZooRecording, record_zoo
@@ -23,6 +24,14 @@ def start_shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Simulator
     starter = SimulatorLauncher(tmp_path_factory.mktemp("simulators"))
     yield starter
     starter.close()
+
+
+@pytest.fixture(scope="module")
+def shared_client(start_shared: SimulatorLauncher) -> Iterator[SimulatorClient]:
+    """The shipped arm in its own process; tests use their `remote`."""
+    remote = SimulatorClient(start_shared)
+    yield remote
+    remote.close()
 
 
 @pytest.fixture(scope="module")
