@@ -17,6 +17,9 @@ class Planner(Protocol):
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Request a plan; the future fails with a MotionError if no motion exists."""
 
+    def finish(self) -> None:
+        """Release the planner, without waiting, once it has answered the requests made so far."""
+
     def close(self) -> None:
         """Stop planning; the request in progress fails."""
 
@@ -36,6 +39,9 @@ class InlinePlanner:
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def finish(self) -> None:
+        """Do nothing: all requests are answered."""
 
     def close(self) -> None:
         """Do nothing: no request is ever in progress."""
@@ -61,6 +67,10 @@ class ProcessPlanner:
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done when the process has returned the plan."""
         return self._worker.submit(request)
+
+    def finish(self) -> None:
+        """End the process, without waiting, once it has answered the requests made so far."""
+        self._worker.finish()
 
     def close(self) -> None:
         """End the process; the request in progress fails."""

@@ -69,7 +69,7 @@ class HostedController(Component):
         controller = load(settings.type, seed=settings.seed, name=settings.name)
         if settings.step_by_step:
             controller.machine.step_by_step = True
-        # States discard their planners when the robot is replaced.
+        # States release their planners when the robot is replaced.
         self._planners: WeakSet[Planner] = WeakSet()
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._simulator_node = simulation, node

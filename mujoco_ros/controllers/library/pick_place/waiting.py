@@ -136,6 +136,8 @@ class Idle(TaskState):
 
     def _provide_arm(self, robot: RobotModel, store: Store) -> Arm:
         arm = Arm.of(robot, store, tool=self.config.tool, sensor=self.config.wrist_sensor)
+        if ARM in store:
+            store.get(ARM).planner.finish()
         store.provide(ARM, arm)
         return arm
 
