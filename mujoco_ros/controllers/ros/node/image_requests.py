@@ -38,6 +38,8 @@ _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
 """Wall time after the last request until the subscriptions of a camera are closed."""
+_LOCKSTEP_IDLE_S = 60.0
+"""The same in lockstep, where nothing but the load of the machine delays an image."""
 _TRIGGER_S = 0.3
 """Wall time after which an image of a stopped clock counts as lost."""
 _TO_RGB: dict[str, int | None] = {
@@ -121,6 +123,7 @@ class ImageRequests:
         self._base = own.bases[0] if own.bases else None
         self._objects = dict(layout.free_objects)
         self._data = mujoco.MjData(robot.model)
+        self._idle_s = _LOCKSTEP_IDLE_S if lockstep else _IDLE_S
         self._observations: deque[Observation] = deque(maxlen=_MAX_OBSERVATIONS)
         self._subscribed: dict[str, _Subscribed] = {}
 
@@ -153,7 +156,7 @@ class ImageRequests:
         subscribed.pending.append(request)
         subscribed.requests += 1
         number = subscribed.requests
-        self._endpoints.later(_IDLE_S, lambda: self._close_idle(camera, number))
+        self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
         if self._lockstep:
             self._trigger(subscribed, request)
         return request.image
@@ -206,7 +209,7 @@ class ImageRequests:
                 request.received = request.received or error
             self._changed()
         if self._lockstep and subscribed.pending:  # they are not due yet
-            self._endpoints.later(_IDLE_S, lambda: self._close_idle(camera, number))
+            self._endpoints.later(self._idle_s, lambda: self._close_idle(camera, number))
             return
         for inbox in subscribed.inboxes:
             inbox.close()
