@@ -41,8 +41,9 @@ def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
         return
     frame = Pose(position=model.body_ipos[body], quat_wxyz=model.body_iquat[body]).matrix
     tensor = frame @ np.diag(model.body_inertia[body]) @ frame.T
-    # Rounding errors beside the diagonal.
-    tensor[np.abs(tensor) < 1e-12 * np.trace(tensor)] = 0.0
+    # The last digits depend on the processor; `+ 0.0` turns -0 into 0.
+    if trace := np.trace(tensor):
+        tensor = np.round(tensor, 12 - math.ceil(math.log10(trace))) + 0.0
     inertial = ET.SubElement(link, "inertial")
     add_origin(inertial, Pose(position=model.body_ipos[body]))
     ET.SubElement(inertial, "mass", value=text(mass))
