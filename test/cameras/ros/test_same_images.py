@@ -12,9 +12,11 @@ from camera_client import pixels
 from sensor_msgs.msg import Image, JointState
 from simulation_interfaces.msg import Result
 from simulator_client import SimulatorClient
-from simulators import SimulatorLauncher, stamps_of
+from simulators import WAIT_LIMIT_S, SimulatorLauncher, stamps_of
+from std_msgs.msg import Empty
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images, compute_poses
+from mujoco_ros.cameras.ros.camera import TRIGGER
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
@@ -123,6 +125,7 @@ class Pendulum:
             topic: self._listener.record(Image, f"/camera/above/{topic}")
             for topic in ("image_raw", "depth/image_rect_raw")
         }
+        self._trigger = self._listener.node.create_publisher(Empty, f"/camera/above/{TRIGGER}", 1)
         assert self.until(self._commands.get_subscription_count)
 
     def until(self, condition: Callable[[], Any]) -> bool:
@@ -154,11 +157,21 @@ class Pendulum:
         states = self.remote.joint_states
         assert self.until(lambda: states.raw)
         (stamp,) = stamps_of([states.latest])
-        assert self.until(lambda: all(stamp in found for found in self._stamped()))
+        self._wait_for_images(stamp)
         command = JointState(name=["a"], position=[0.1])
         command.header.stamp = states.latest.header.stamp
         states.raw.clear()
         self._commands.publish(command)
+
+    def _wait_for_images(self, stamp: tuple[int, int]) -> None:
+        """Trigger the camera until its images of a tick arrive; messages may be lost."""
+        triggered = 0
+        while not self._listener.spin_until(
+            lambda: all(stamp in found for found in self._stamped()), timeout_s=1.0
+        ):
+            assert triggered < WAIT_LIMIT_S, f"no image of {stamp}"
+            self._trigger.publish(Empty())
+            triggered += 1
 
     def _stamped(self) -> list[dict[Any, Image]]:
         found = []
