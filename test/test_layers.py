@@ -15,7 +15,7 @@ _MODEL = {*_INTERFACE, "model"}
 _CONTROLLERS = {
     *("controllers.estimation", "controllers.whole_body"),
     *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
-    *("control", "model", "extras"),
+    *("control", "model", "extras", "entry_points"),
 }
 _RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
 _BRIDGE = {"bridge", "process", *_RUNTIME}
@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "control": {"control", *_BASICS},
     "process": {"process"},
     "extras": {"model.errors"},
+    "entry_points": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},
     "rendering": {"rendering", "sim", "control", "model"},
     "inspection": {"inspection", *_SIMULATION},
@@ -45,7 +46,7 @@ MAY_IMPORT = {
     "bridge": _BRIDGE,
     "bridge.composition": {*_LEAVES, *_BRIDGE},
     "bridge.node": {"bridge.composition", *_BRIDGE},
-    "extensions": {"extensions", "sim", "control", "model"},
+    "extensions": {"extensions", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "sim", "control", "model"},
     "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},

@@ -3,6 +3,7 @@
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
+from mujoco_ros.entry_points import described, load_class
 from mujoco_ros.extensions.endpoints import endpoints_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import bounds_of
@@ -31,13 +32,7 @@ def load_extension(name: str) -> type[Extension]:
     if name not in known:
         raise unknown("extension", name, sorted(known))
     entry = known[name]
-    where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
-    try:
-        cls = entry.load()
-    except (Exception, SystemExit) as error:  # imports code of other packages
-        raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
-    if not (isinstance(cls, type) and issubclass(cls, Extension)):
-        raise UserInputError(f"{where}: it is not a subclass of Extension")
+    cls, where = load_class(entry, Extension), described(entry)
     try:
         names = [*bounds_of(cls.Settings), *_RESERVED]
     except UserInputError as error:

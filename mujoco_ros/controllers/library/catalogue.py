@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
+from mujoco_ros.entry_points import load_class
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
@@ -110,15 +111,4 @@ def _installed(required: Collection[str]) -> Iterator[tuple[str, type[State]]]:
     """Yield the required classes that other packages register."""
     for entry in entry_points(group=GROUP):
         if entry.name in required:
-            yield entry.name, _loaded(entry)
-
-
-def _loaded(entry: EntryPoint) -> type[State]:
-    where = f"entry point '{entry.name} = {entry.value}' of {GROUP}"
-    try:
-        cls = entry.load()
-    except (Exception, SystemExit) as error:  # imports code of other packages
-        raise UserInputError(f"{where}: {type(error).__name__}: {error}") from error
-    if not (isinstance(cls, type) and issubclass(cls, State)):
-        raise UserInputError(f"{where}: it is not a subclass of State")
-    return cls
+            yield entry.name, load_class(entry, State)

@@ -1,0 +1,28 @@
+"""Classes that installed packages register as entry points."""
+
+from importlib.metadata import EntryPoint
+from typing import TypeVar
+
+from mujoco_ros.model.errors import UserInputError
+
+T = TypeVar("T")
+
+
+def described(entry: EntryPoint) -> str:
+    """Return an entry point as error messages name it."""
+    return f"entry point '{entry.name} = {entry.value}' of {entry.group}"
+
+
+def load_class(entry: EntryPoint, base: type[T]) -> type[T]:
+    """Return the class of an entry point, whose module is imported.
+
+    Raises:
+        UserInputError: The module cannot be imported, or it is not a subclass of `base`.
+    """
+    try:
+        cls = entry.load()
+    except (Exception, SystemExit) as error:  # imports code of other packages
+        raise UserInputError(f"{described(entry)}: {type(error).__name__}: {error}") from error
+    if not (isinstance(cls, type) and issubclass(cls, base)):
+        raise UserInputError(f"{described(entry)}: it is not a subclass of {base.__name__}")
+    return cls
