@@ -52,6 +52,16 @@ def test_the_example_waves_rests_and_detects_a_joint_that_is_stuck(table):
     assert re.match(r"0\.05\d rad behind", controller.machine.log.since(0)[-1].reason)
 
 
+def test_the_example_stops_if_the_joint_has_no_position(table):
+    controller = FsmController(table)
+    controller.configure(ROBOT)
+    drive(controller, 0.0, 2)
+    controller.machine.request("wave")
+    drive(controller, 0.0, 5)
+    assert drive(controller, float("nan"), 3, follows=False)[-1] == "STOPPED"
+    assert controller.machine.log.since(0)[-1].reason == "nan rad behind"
+
+
 def test_the_pages_name_the_triggers_the_keys_and_the_entry_points():
     rows = re.findall(r"^\| `(\w+)` \| (?:as soon|likewise|on request)", REFERENCE, re.M)
     assert rows == list(Trigger)

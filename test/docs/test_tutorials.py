@@ -89,3 +89,14 @@ def test_the_controller_of_the_tutorial_stops_where_the_joint_cannot_follow() ->
     made.machine.request("wave")
     assert drive(made, 20, delay=0.9)[-1] == "STOPPED"
     assert "rad behind" in made.machine.log.since(0)[-1].reason
+
+
+def test_the_controller_of_the_tutorial_stops_if_the_joint_has_no_position() -> None:
+    made = controller()
+    drive(made, 2)
+    made.machine.request("wave")
+    drive(made, 5)
+    references = [made.step(seen(float("nan")), 0.1).q.copy() for _ in range(3)]
+    assert made.machine.state == "STOPPED"
+    assert made.machine.log.since(0)[-1].reason == "nan rad behind"
+    assert all(0.0 < q[0] < 0.1 for q in references)

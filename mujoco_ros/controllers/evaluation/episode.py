@@ -24,6 +24,8 @@ Clock = Callable[[], float]
 SUCCESS, UNFINISHED, ERROR = "success", "unfinished", "error"
 _load_table = cache(load_table)
 """Reading a file takes as long as half a simulated second."""
+_TIME_LIMIT_S = 60.0
+"""Limit of a call of a state, which here contains the computation of plans."""
 _CONSEQUENCES = ("give_up", "put_back", "returned")
 """Transitions after the last retry; they are not the cause of a failure."""
 
@@ -113,6 +115,7 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     durations: list[tuple[str, float]] = []
     controller.store.provide(PLANNERS, lambda chain: TimedPlanner(chain, clock, durations))
     host = ControllerHost(simulation, controller)
+    host.supervised.time_limit.limit_s = _TIME_LIMIT_S
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     refusal = trial.impossible(simulation.model)

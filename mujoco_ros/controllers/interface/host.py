@@ -1,7 +1,7 @@
 """Functions that a host provides in the store of a controller."""
 
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import NamedTuple
 
 import numpy as np
@@ -27,6 +27,35 @@ class Image(NamedTuple):
     colour: np.ndarray | None
     matrix: np.ndarray
     pose: Pose
+
+
+class ImageFuture(Future[Image]):
+    """A requested image, which arrives between two ticks: a state cannot block for it."""
+
+    def result(self, timeout: float | None = None) -> Image:
+        """Return the image.
+
+        Raises:
+            InvalidStateError: It has not arrived.
+        """
+        self._check_done()
+        return super().result(timeout)
+
+    def exception(self, timeout: float | None = None) -> BaseException | None:
+        """Return why there is no image, or None.
+
+        Raises:
+            InvalidStateError: It has not arrived.
+        """
+        self._check_done()
+        return super().exception(timeout)
+
+    def _check_done(self) -> None:
+        if not self.done():
+            raise InvalidStateError(
+                "the image has not arrived, and it cannot arrive during a tick: check done(), or "
+                "append the future to context.awaited"
+            )
 
 
 ImageGet = Callable[[str], "Future[Image]"]

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
 from mujoco_ros.controllers.runtime.robot_cameras import robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
@@ -84,7 +84,7 @@ class ControllerCameras:
             model_values=gather(plant.model),
         )
         rendered: Future[Image] = self._worker.submit(request)
-        delivered: Future[Image] = Future()
+        delivered = ImageFuture()
         self._pending.append(_Pending(time=time, rendered=rendered, delivered=delivered))
         return delivered
 

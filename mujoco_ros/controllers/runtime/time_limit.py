@@ -2,7 +2,6 @@
 
 import ctypes
 import logging
-import math
 import sys
 import threading
 import time
@@ -12,6 +11,7 @@ from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 from mujoco_ros.controllers.fsm.state_calls import TimeLimitError
+from mujoco_ros.process.managed_process import waited_for_processor
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -20,6 +20,7 @@ _POLL_S = 0.05
 _RETRY_POLLS = 10
 """Polls between two interruptions of the same call, which may catch the first one."""
 _BLOCKED_POLLS = 40
+_ROUNDING_S = 0.005
 
 
 class _Interruption(BaseException):
@@ -29,8 +30,10 @@ class _Interruption(BaseException):
 class TimeLimit:
     """Ends calls that take too long, such as endless loops, by an exception in their thread.
 
-    A thread counts its own polls during which a call does not return, so a process that was stopped
-    as a whole exceeds no limit. It then raises an exception in the thread of the call, which takes
+    A thread adds up the time between its polls during which a call does not return, at most that of
+    a poll each, so a process that was stopped as a whole exceeds no limit. Nor does a call that
+    only waits for the processor: time for which other programs had it does not count. The watching
+    thread then raises an exception in the thread of the call, which takes
     effect at the next Python instruction there: a call into C that blocks is not interrupted. The
     exception cannot take effect outside the call, nor inside functions wrapped by `shielded`: a
     call is left in the order *mark as left, look whether the watching thread has claimed it*, and
@@ -39,7 +42,8 @@ class TimeLimit:
     exception that did not take effect.
 
     Attributes:
-        limit_s: Wall time of a call [s]; 0 for no limit.
+        limit_s: Wall time of a call [s], without that for which it waited for the processor; 0 for
+            no limit.
         overdue: Place of the running call that exceeds the limit; empty if there is none.
     """
 
@@ -63,7 +67,11 @@ class TimeLimit:
         self._running: tuple[int, int] | None = None
         self._claimed = 0  # number of the last call that was found to exceed the limit
         self._raising = False
-        self._watched, self._polls = 0, 0
+        # Of the watching thread: the call at the last poll, the time of it, and how long the thread
+        # of the call had waited for the processor [s]; the time spent in the call, and the polls
+        # since it exceeds the limit.
+        self._polled: tuple[tuple[int, int], float, float] | None = None
+        self._spent_s, self._late_polls = 0.0, 0
 
     def call(self, function: Callable[[Any], Any], argument: Any) -> Any:
         """Call a function with an argument.
@@ -151,14 +159,22 @@ class TimeLimit:
 
     def poll(self) -> None:
         """Interrupt the running call if it exceeds the limit; for the watching thread."""
-        running = self._current
-        if running is None or running[0] != self._watched:
-            self._watched, self._polls = (running or (0, 0))[0], 0
+        running, last = self._current, self._polled
+        if running is None:
+            self._polled = None
             return
-        self._polls += 1
-        late = self._polls - max(1, math.ceil(self.limit_s / _POLL_S))
-        if not self.limit_s or late < 0:
+        now, waited_s = time.monotonic(), _waited_s(running[1])
+        self._polled = running, now, waited_s
+        if last is None or last[0] is not running:
+            self._spent_s, self._late_polls = 0.0, 0
             return
+        # Without time for which the process was stopped, or other programs had the processor.
+        spent_s = now - last[1] - max(0.0, waited_s - last[2])
+        self._spent_s += min(max(0.0, spent_s), _POLL_S)
+        if not self.limit_s or self._spent_s < self.limit_s - _ROUNDING_S:
+            return
+        late = self._late_polls
+        self._late_polls += 1
         if late == 0:
             self._report(running)
         elif late == _BLOCKED_POLLS:
@@ -197,6 +213,14 @@ def _watch(limit: "weakref.ref[TimeLimit]") -> None:
             return
         watched.poll()
         del watched
+
+
+def _waited_s(ident: int) -> float:
+    """Return how long a thread of this process was runnable but not running [s]."""
+    for thread in threading.enumerate():
+        if thread.ident == ident and thread.native_id is not None:
+            return waited_for_processor(thread.native_id)
+    return 0.0
 
 
 def _raise_in(thread: int, exception: type[BaseException] | None) -> None:

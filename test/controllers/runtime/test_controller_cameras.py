@@ -1,5 +1,7 @@
 """Images of a hosted controller, and the times of their delivery."""
 
+from concurrent.futures import InvalidStateError
+
 import numpy as np
 import pytest
 from sample_states import Watch, in_turn
@@ -44,6 +46,21 @@ def test_an_image_shows_its_tick_and_is_delivered_after_a_fixed_delay(host, wait
     top = heights[0.105] + 0.1
     u, v = cx + fx * 1.0 / (2 - top), cy
     assert image.depth[round(v), round(u)] == pytest.approx(2 - top, abs=0.01)
+    hosted.close()
+
+
+def test_a_state_that_blocks_for_an_image_gets_an_error_instead(host):
+    hosted, _ = host(WATCH % "false")
+    for _ in range(150):
+        hosted.step()
+    image = watch(hosted).image
+    for wait in (image.result, image.exception):
+        with pytest.raises(InvalidStateError, match=r"append the future to context\.awaited"):
+            wait()
+    for _ in range(150):
+        hosted.step()
+    assert image.result().time == pytest.approx(0.105)
+    assert image.exception() is None
     hosted.close()
 
 

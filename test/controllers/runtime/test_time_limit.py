@@ -78,6 +78,20 @@ def test_a_call_that_blocks_outside_of_python_is_named_and_fails_when_it_returns
     assert not limited.overdue
 
 
+def test_time_for_which_other_programs_have_the_processor_does_not_count(monkeypatch):
+    begun = time.monotonic()
+    starved = [0.4]
+    monkeypatch.setattr(
+        time_limit,
+        "waited_for_processor",
+        lambda _thread: min(time.monotonic() - begun, starved[0]),
+    )
+    assert limit(0.1).call(lambda _: time.sleep(0.3), None) is None
+    starved[0] = 0.0
+    with pytest.raises(TimeLimitError):
+        limit(0.1).call(time.sleep, 0.5)
+
+
 def test_an_exception_of_a_call_is_raised():
     with pytest.raises(ZeroDivisionError):
         limit(1.0).call(lambda n: 1 / n, 0)

@@ -17,7 +17,7 @@ from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cameras.camera_images import compute_poses
 from mujoco_ros.cameras.ros.camera import TRIGGER, camera_topics
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
@@ -64,7 +64,7 @@ class _Request:
 
     stamp: int
     observation: Observation | None
-    image: "Future[Image]" = field(default_factory=Future)
+    image: ImageFuture = field(default_factory=ImageFuture)
     received: Image | Exception | None = None
 
 
