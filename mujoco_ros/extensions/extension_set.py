@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mujoco_ros.extensions.catalogue import load_extension
-from mujoco_ros.extensions.hooks.callbacks import register, unregister
+from mujoco_ros.extensions.hooks.callbacks import register, stepping, unregister
 from mujoco_ros.extensions.hooks.hook_table import HookTable
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.own_elements import OwnElements
@@ -113,11 +113,13 @@ class ExtensionSet:
 
     def before_step(self) -> None:
         """Call all extensions before a step."""
+        stepping.begin(self._hooks)
         for runner in self._before:
             runner.before_step()
 
     def after_step(self) -> None:
         """Call all extensions after a step."""
+        stepping.end()
         for runner in self._after:
             runner.after_step()
         for runner in self.runners:
@@ -158,14 +160,14 @@ def _create(
     runner: ExtensionRunner, plant: Plant, robot: RobotLayout | None, part: Part | None, seed: int
 ) -> BoundExtension:
     cls = load_extension(runner.config.use)
-    names = list(cls.initial_state)
-    parts = [np.array(cls.initial_state[name], dtype=float).reshape(-1) for name in names]
-    state = ExtensionState(runner.key, part, np.concatenate([np.empty(0), *parts]), seed)
-    views = np.split(state.values, np.cumsum([len(it) for it in parts])[:-1])
     try:
         extension = cls(OwnElements(plant, robot), plant.data)
+        initial = extension.initial_values()
+        parts = [np.array(numbers, dtype=float).reshape(-1) for numbers in initial.values()]
+        state = ExtensionState(runner.key, part, np.concatenate([np.empty(0), *parts]), seed)
+        views = np.split(state.values, np.cumsum([len(it) for it in parts])[:-1])
         extension.settings, extension.random = runner.settings, state.random
-        extension.state = dict(zip(names, views, strict=True)) if names else {}
+        extension.state = dict(zip(initial, views, strict=True)) if initial else {}
         extension.set_up()
     except UserInputError as error:
         raise UserInputError(f"extension '{runner.key}': {error}") from error

@@ -49,6 +49,10 @@ class Extension:
         self.data = data
         self.native: dict[str, Any] = {}
 
+    def initial_values(self) -> Mapping[str, Sequence[float]]:
+        """Return `initial_state`; override it if the numbers depend on the model."""
+        return self.initial_state
+
     def set_up(self) -> None:
         """Find the elements, and allocate; slow work is possible, in a background thread.
 
@@ -107,6 +111,21 @@ class Extension:
 
     def act_bias(self, data: mujoco.MjData, actuator: int) -> float | None:
         """Return the bias of an actuator with the ``biastype`` ``user``; as `act_dyn`, else 0."""
+
+    def contact_filter(self, data: mujoco.MjData, geom1: int, geom2: int) -> bool | None:
+        """Return whether a contact of two geoms is discarded: an engine hook.
+
+        It is called for each pair that may be in contact and has an own geom, after the engine has
+        excluded those of one body, of parent and child, and by ``contype`` and ``conaffinity``. It
+        is not called for a ``<pair>`` of the model.
+        """
+
+    def time(self) -> float | None:
+        """Return the present time of a clock, for the engine's profiler ``data.timer``: a hook.
+
+        The first extension with a number counts; of others, the timers stay at 0. The unit is that
+        of the durations in ``data.timer``; MuJoCo's programs use milliseconds.
+        """
 
     def settings_changed(self) -> None:
         """Act on new settings, between two steps."""

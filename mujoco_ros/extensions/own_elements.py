@@ -85,6 +85,13 @@ class OwnElements:
         """The degrees of freedom.  # (n,)"""
         return np.flatnonzero(np.isin(self.model.dof_bodyid, self.bodies))
 
+    @cached_property
+    def geoms(self) -> dict[int, str]:
+        """The names of the geoms by MuJoCo id; those without a name have their id."""
+        found = np.flatnonzero(np.isin(self.model.geom_bodyid, self.bodies))
+        named = {int(it): self.model.geom(int(it)).name for it in found}
+        return {it: self._scope.short(name) if name else str(it) for it, name in named.items()}
+
     def passive_slots(self) -> tuple[np.ndarray, list[str]]:
         """Return the indices in ``qfrc_passive`` (n,), and the name of the joint of each."""
         joints = (self.model.joint(int(self.model.dof_jntid[dof])).name for dof in self.dofs)
@@ -95,7 +102,7 @@ class OwnElements:
         first, count = self.model.actuator_ctrladr, self.model.actuator_ctrlnum
         found = [
             (slot, f"actuator '{name}'")
-            for it, name in self._actuators.items()
+            for it, name in self.actuators.items()
             for slot in range(int(first[it]), int(first[it] + count[it]))
         ]
         return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
@@ -119,6 +126,13 @@ class OwnElements:
         ]
         return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
 
+    def sensors_of_type(self, kind: mujoco.mjtSensor) -> list[slice]:
+        """Return where in ``sensordata`` the sensors of a type are, in the order of the model."""
+        model = self.model
+        first, width = model.sensor_adr, model.sensor_dim
+        found = [it for it in self._scope.sensors if model.sensor_type[it] == kind]
+        return [slice(int(first[it]), int(first[it] + width[it])) for it in found]
+
     def user_actuators(self, kind: str) -> dict[int, str]:
         """Return the names of the actuators whose type is ``user``, by MuJoCo id.
 
@@ -127,10 +141,10 @@ class OwnElements:
         """
         array, user = _USER[kind]
         types = getattr(self.model, array)
-        return {it: name for it, name in self._actuators.items() if types[it] == user}
+        return {it: name for it, name in self.actuators.items() if types[it] == user}
 
     @cached_property
-    def _actuators(self) -> dict[int, str]:
+    def actuators(self) -> dict[int, str]:
         """The names of the actuators by MuJoCo id; those without a name belong to their joints."""
         model, found = self.model, {}
         for actuator in range(model.nactuator):

@@ -112,6 +112,45 @@ class BadHook(Extension):
     def act_bias(self, data: Any, actuator: int) -> Any:
         return self._do("act_bias")
 
+    def contact_filter(self, data: Any, geom1: int, geom2: int) -> Any:
+        return self._do("contact_filter")
+
+    def time(self) -> Any:
+        return self._do("time")
+
+
+@dataclass(frozen=True)
+class GhostSettings:
+    """The setting of `Ghost`."""
+
+    geom: str = setting("", "Geom without contacts; empty for none")
+
+
+class Ghost(Extension):
+    """Discards the contacts of a geom, and notes for which it was asked."""
+
+    Settings = GhostSettings
+    settings: GhostSettings
+
+    def set_up(self) -> None:
+        self.asked: set[tuple[int, int]] = set()
+
+    def contact_filter(self, data: Any, geom1: int, geom2: int) -> bool:
+        self.asked.add((geom1, geom2))
+        ghost = self.elements.id("geom", self.settings.geom) if self.settings.geom else -1
+        return ghost in (geom1, geom2)
+
+
+class Ticks(Extension):
+    """A clock that counts its readings."""
+
+    def set_up(self) -> None:
+        self.readings = 0
+
+    def time(self) -> float:
+        self.readings += 1
+        return float(self.readings)
+
 
 class Nested(Extension):
     """Evaluates its own model within a hook."""

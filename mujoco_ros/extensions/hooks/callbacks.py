@@ -7,11 +7,14 @@ engine does without it. So callbacks compare addresses, and touch no Python obje
 
 import ctypes
 from collections.abc import Callable
+from threading import get_ident
 from typing import Any, Protocol
 
 import mujoco
 
 _VOID, _INT = ctypes.c_void_p, ctypes.c_int
+_ONE_GEOM = "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
+_WORD = ctypes.sizeof(ctypes.c_void_p)
 _ACT = ctypes.CFUNCTYPE(ctypes.c_double, _VOID, _VOID, _INT)
 SIGNATURES = {
     "control": ctypes.CFUNCTYPE(None, _VOID, _VOID),
@@ -20,8 +23,10 @@ SIGNATURES = {
     "act_dyn": _ACT,
     "act_gain": _ACT,
     "act_bias": _ACT,
+    "contact_filter": ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _INT, _INT),
+    "time": ctypes.CFUNCTYPE(ctypes.c_double),
 }
-"""C signatures of the callbacks: model, data, and the stage or the actuator."""
+"""C signatures of the callbacks: model, data, and the stage, the actuator or two geoms."""
 WITHOUT: dict[str, float | None] = {
     "control": None,
     "passive": None,
@@ -29,6 +34,8 @@ WITHOUT: dict[str, float | None] = {
     "act_dyn": 0.0,
     "act_gain": 1.0,
     "act_bias": 0.0,
+    "contact_filter": 0,
+    "time": 0.0,
 }
 """What the engine uses without a callback."""
 
@@ -46,10 +53,33 @@ class HookedModel(Protocol):
     model: mujoco.MjModel
     data: mujoco.MjData
 
-    def evaluate(self, kind: str, model: int, data: int, index: int) -> float | None:
+    def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind, given the addresses of model and data."""
 
 
+class Stepping:
+    """Which model a thread steps: the engine gives its timer callback no model."""
+
+    def __init__(self) -> None:
+        """No thread steps a model."""
+        self._of_thread: dict[int, HookedModel] = {}
+
+    def begin(self, hooked: HookedModel) -> None:
+        """Note that this thread steps a model now."""
+        if "time" in hooked.kinds:
+            self._of_thread[get_ident()] = hooked
+
+    def end(self) -> None:
+        """Note that this thread has stepped its model."""
+        if self._of_thread:
+            self._of_thread.pop(get_ident(), None)
+
+    def model(self) -> HookedModel | None:
+        """Return the model that this thread steps."""
+        return self._of_thread.get(get_ident())
+
+
+stepping = Stepping()
 _of_data: dict[int, HookedModel] = {}
 _of_model: dict[int, HookedModel] = {}
 _installed: set[str] = set()
@@ -74,7 +104,8 @@ def _install() -> None:
     """Install the callbacks that the registered models need, and remove the others."""
     needed = set[str]().union(*(it.kinds for it in _of_model.values()))
     for kind in needed ^ _installed:
-        getattr(mujoco, f"set_mjcb_{kind}")(_CALLBACKS[kind] if kind in needed else None)
+        setter = getattr(mujoco, f"set_mjcb_{kind.replace('contact_f', 'contactf')}")
+        setter(_CALLBACKS[kind] if kind in needed else None)
     _installed.clear()
     _installed.update(needed)
 
@@ -82,16 +113,63 @@ def _install() -> None:
 def _callback(kind: str) -> Any:
     without = WITHOUT[kind]
 
-    def call(model: int, data: int, index: int = 0) -> float | None:
+    def call(model: int, data: int, *indices: int) -> float | None:
         # By model as well: Runge-Kutta evaluates sensors on other data of the same model.
         hooked = _of_data.get(data) or _of_model.get(model)
         if hooked is None:
             return without
-        value = hooked.evaluate(kind, model, data, index)
+        value = hooked.evaluate(kind, model, data, *indices)
         return without if value is None else value
 
     return SIGNATURES[kind](call)
 
 
-_CALLBACKS: dict[str, Callable[..., Any]] = {kind: _callback(kind) for kind in SIGNATURES}
+def _word_of(array: str) -> int:
+    """Return at which byte of ``mjModel`` the engine keeps the address of an array."""
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
+    )
+    address, word = getattr(model, array).ctypes.data, 0
+    while _VOID.from_address(model._address + word).value != address:
+        word += _WORD
+    return word
+
+
+def _contact_filter_callback() -> Any:
+    """Return the callback that discards contacts.
+
+    The engine's own rule must be evaluated in it, also for other models: their arrays are read at
+    their addresses.
+    """
+    types, affinities = _word_of("geom_contype"), _word_of("geom_conaffinity")
+    pointer = ctypes.POINTER(_INT)
+
+    def call(model: int, data: int, first: int, second: int) -> int:
+        contype = pointer.from_address(model + types)
+        conaffinity = pointer.from_address(model + affinities)
+        if not (contype[first] & conaffinity[second] or contype[second] & conaffinity[first]):
+            return 1
+        hooked = _of_data.get(data)
+        return int(
+            hooked is not None
+            and bool(hooked.evaluate("contact_filter", model, data, first, second))
+        )
+
+    return SIGNATURES["contact_filter"](call)
+
+
+def _time_callback() -> Any:
+    def call() -> float:
+        hooked = stepping.model()
+        value = None if hooked is None else hooked.evaluate("time", 0, hooked.data._address)
+        return 0.0 if value is None else value
+
+    return SIGNATURES["time"](call)
+
+
+_CALLBACKS: dict[str, Callable[..., Any]] = {
+    **{kind: _callback(kind) for kind in SIGNATURES if kind not in ("contact_filter", "time")},
+    "contact_filter": _contact_filter_callback(),
+    "time": _time_callback(),
+}
 """They live as long as the process: another thread may be in one of them."""

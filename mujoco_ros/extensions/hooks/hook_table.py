@@ -1,22 +1,22 @@
 """The hooks of all extensions of one model, in the order of the scene."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from ctypes import PYFUNCTYPE, c_double, c_int, c_void_p, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from ctypes import PYFUNCTYPE, c_void_p, cast
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.extensions.hooks.callbacks import WITHOUT
+from mujoco_ros.extensions.hooks.callbacks import SIGNATURES, WITHOUT
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.sim.plant import Plant
 
 _ARRAYS = {"control": "ctrl", "passive": "qfrc_passive", "sensor": "sensordata"}
-"""The array of MjData that a hook writes; the others return a number for an actuator."""
+"""The array of MjData that a hook writes; the others return a number."""
 _STAGES = (1, 2, 3)
 
 
@@ -38,7 +38,7 @@ class HookTable:
         self._plant = plant
         self.model, self.data = plant.model, plant.data
         self._address = plant.data._address
-        self._hooks: dict[str, list[_ArrayHook | _ActuatorHook]] = {}
+        self._hooks: dict[str, list[_ArrayHook | _NumberHook]] = {}
         self._is_busy = False
         for runner, extension in bound:
             try:
@@ -48,8 +48,11 @@ class HookTable:
                 raise UserInputError(f"extension '{runner.key}': {error}") from error
         self.kinds = frozenset(self._hooks)
 
-    def evaluate(self, kind: str, model: int, data: int, index: int) -> float | None:
-        """Evaluate the hooks of a kind; the first result that is not None counts."""
+    def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
+        """Evaluate the hooks of a kind; the first result that is not None counts.
+
+        Of a contact filter, the first result that discards the contact counts.
+        """
         owner = self._data_at(data)
         if owner is None or self._is_busy:  # a hook that evaluates the model, without hooks
             return None
@@ -57,7 +60,7 @@ class HookTable:
         try:
             for hook in self._hooks.get(kind, ()):
                 if hook.runner.is_enabled:
-                    value = hook.evaluate(owner, (model, data), index)
+                    value = hook.evaluate(owner, (model, data), *indices)
                     if value is not None:
                         return value
         finally:
@@ -78,7 +81,7 @@ class _ArrayHook:
     def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
         self.runner, self.kind, self._array = runner, kind, _ARRAYS[kind]
         self._method = getattr(extension, kind)
-        self._native = _native(extension, kind, None, (c_int,) if kind == "sensor" else ())
+        self._native = _native(extension, kind)
         self._adds = kind == "passive" and self._native is None
         self._parts: dict[int, _Part] = {}
         if kind == "sensor":
@@ -89,7 +92,7 @@ class _ArrayHook:
         self._data, self._current = extension.data, getattr(extension.data, self._array)
         self._before = self._current.copy()
 
-    def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int) -> None:
+    def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int = 0) -> None:
         """Call the hook, and write what is finite."""
         part, runner = self._parts.get(index), self.runner
         array = self._current if owner is self._data else getattr(owner, self._array)
@@ -138,35 +141,61 @@ class _Part:
         return f"{self.values[bad]} for {self._names[bad]}"
 
 
-class _ActuatorHook:
-    """A hook that returns a number for an actuator with the type ``user``."""
+class _NumberHook:
+    """A hook that returns a number: for an actuator with the type ``user``, or two geoms."""
 
     def __init__(self, kind: str, runner: ExtensionRunner, extension: Extension) -> None:
         self.runner, self.kind = runner, kind
         self._method = getattr(extension, kind)
-        self._native = _native(extension, kind, c_double, (c_int,))
-        self._own = extension.elements.user_actuators(kind)
+        self._native = _native(extension, kind)
+        self._gives_data = kind != "time"
+        elements = extension.elements
+        self._own: Mapping[int, str] = {}
+        if kind == "contact_filter":
+            self._own = elements.geoms
+        elif kind != "time":
+            self._own = elements.user_actuators(kind)
 
     def evaluate(
-        self, owner: mujoco.MjData, addresses: tuple[int, int], index: int
+        self, owner: mujoco.MjData, addresses: tuple[int, int], *indices: int
     ) -> float | None:
-        """Return the number; None if the hook has none for the actuator."""
-        if index not in self._own:
+        """Return the number; None if the hook has none for the elements."""
+        if indices and self._own.keys().isdisjoint(indices):
             return None
-        if self._native is not None:
-            value = self.runner.call(self.kind, self._native, *addresses, index)
+        if not self._gives_data:
+            value = self.runner.call(self.kind, self._native or self._method)
+        elif self._native is not None:
+            value = self.runner.call(self.kind, self._native, *addresses, *indices)
         else:
-            value = self.runner.call(self.kind, self._method, owner, index)
+            value = self.runner.call(self.kind, self._method, owner, *indices)
         if value is None:
             return None
-        if not isinstance(value, (int, float)) or not math.isfinite(value):
+        number = _number(value)
+        if not math.isfinite(number):
             shown = value if isinstance(value, float) else type(value).__name__
-            self.runner.fail(self.kind, f"returned {shown} for actuator '{self._own[index]}'")
+            self.runner.fail(self.kind, f"returned {shown}{self._for(indices)}")
             return None
+        if self.kind == "contact_filter" and not number:
+            return None  # the next extension decides
+        return number
+
+    def _for(self, indices: tuple[int, ...]) -> str:
+        element = "geom" if self.kind == "contact_filter" else "actuator"
+        named = [f"{element} '{self._own[it]}'" for it in indices if it in self._own]
+        return f" for {' and '.join(named)}" if named else ""
+
+
+def _number(value: Any) -> float:
+    """Return a number; NaN for what is none, or too large."""
+    if not isinstance(value, (int, float, np.bool_, np.integer, np.floating)):
+        return math.nan
+    try:
         return float(value)
+    except OverflowError:  # an integer
+        return math.inf
 
 
-def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHook | _ActuatorHook"]:
+def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHook | _NumberHook"]:
     """Yield the hooks that an extension has."""
     for kind in extension.native:
         if kind not in WITHOUT:
@@ -174,12 +203,10 @@ def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHoo
     for kind in WITHOUT:
         overridden = getattr(type(extension), kind) is not getattr(Extension, kind)
         if overridden or kind in extension.native:
-            yield (_ArrayHook if kind in _ARRAYS else _ActuatorHook)(kind, runner, extension)
+            yield (_ArrayHook if kind in _ARRAYS else _NumberHook)(kind, runner, extension)
 
 
-def _native(
-    extension: Extension, kind: str, result: Any, index: tuple[Any, ...]
-) -> Callable[..., Any] | None:
+def _native(extension: Extension, kind: str) -> Callable[..., Any] | None:
     """Return the native function of a hook; None if it is a Python function."""
     function = extension.native.get(kind)
     if function is None:
@@ -193,5 +220,6 @@ def _native(
     if not address:
         raise UserInputError(f"native['{kind}'] is a null pointer")
     # It keeps the GIL: to release it would cost more than a short function.
-    native: Callable[..., Any] = PYFUNCTYPE(result, c_void_p, c_void_p, *index)(address)
+    signature = SIGNATURES[kind]
+    native: Callable[..., Any] = PYFUNCTYPE(signature._restype_, *signature._argtypes_)(address)
     return native

@@ -35,6 +35,10 @@ axis="0 1 0"/><geom size=".1" pos=".2 0 0" mass=".5"/></body></body></worldbody>
 </actuator><sensor><user name="one" dim="2" needstage="pos"/>
 <user name="two" dim="3" needstage="vel"/><user name="three" dim="4" needstage="acc"/></sensor>
 </mujoco>"""
+PILE = """<mujoco><worldbody><body><freejoint/><geom name="box" type="box" size=".1 .1 .1"/></body>
+<body pos="0 0 .19"><freejoint/><geom name="ball" size=".1"/></body>
+<body pos=".15 0 0"><freejoint/><geom name="apart" size=".1" contype="2" conaffinity="4"/><geom
+name="above" size=".1" pos="0 0 .19"/></body></worldbody></mujoco>"""
 FREE = """<mujoco model="free"><worldbody><body><freejoint/><geom size=".1"/></body></worldbody>
 </mujoco>"""
 
@@ -48,11 +52,12 @@ class Run:
         monkeypatch: pytest.MonkeyPatch,
         *extensions: ExtensionConfig,
         integrator: Any = "Euler",
+        model: str = ROBOT,
     ) -> None:
         monkeypatch.setattr(
             extension_set, "load_extension", lambda name: getattr(sample_hooks, name)
         )
-        (folder / "robot.xml").write_text(ROBOT)
+        (folder / "robot.xml").write_text(model)
         self.config = SceneConfig(
             folder=folder,
             robots=tuple(
@@ -63,8 +68,9 @@ class Run:
         )
         self.simulation = Simulation(self.config)
         self.data = self.simulation.data
-        self.data.qpos[:] = (0.3, 0.2, 0.3, 0.2)
-        self.data.qvel[:] = (1.0, -2.0, 1.0, -2.0)
+        if model is ROBOT:
+            self.data.qpos[:] = (0.3, 0.2, 0.3, 0.2)
+            self.data.qvel[:] = (1.0, -2.0, 1.0, -2.0)
         self.set = ExtensionSet(self.simulation)
 
     def step(self, steps: int = 1) -> bytes:
@@ -139,6 +145,55 @@ def test_the_laws_of_a_user_actuator_are_those_of_the_extension(make: Any) -> No
     assert run.data.actuator_force[3] == 0.0, "the robot without it: gain 1, activation 0"
 
 
+def contacts(run: Run) -> set[str]:
+    """Return the pairs of geoms in contact."""
+    mujoco.mj_forward(run.simulation.model, run.data)
+    name = run.simulation.model.geom
+    return {" ".join(sorted(name(int(it)).name for it in pair)) for pair in run.data.contact.geom}
+
+
+def test_contacts_of_the_own_robot_are_discarded_as_the_first_extension_wants(make: Any) -> None:
+    without = contacts(make(model=PILE))
+    assert {"a/ball a/box", "a/above a/ball", "b/ball b/box", "a/box b/box"} <= without
+    assert not any("apart" in pair and "box" in pair for pair in without), "by their masks"
+    asked = make(extension("Ghost"), model=PILE)
+    assert contacts(asked) == without, "the filter evaluates the masks as the engine does"
+    run = make(
+        extension("Ghost", name="one", geom="ball"),
+        extension("Ghost", name="two", geom="above"),
+        model=PILE,
+    )
+    assert contacts(run) == {it for it in without if "a/ball" not in it and "a/above" not in it}
+    own = {it.id for it in map(run.simulation.model.geom, range(8)) if it.name.startswith("a/")}
+    for runner in run.set.runners:
+        assert runner.extension.asked
+        assert all(own & set(pair) for pair in runner.extension.asked)
+    spec = mujoco.MjSpec.from_string(PILE)
+    assert mujoco.MjData(spec.compile()).ncon == 0
+    other = spec.compile()
+    data = mujoco.MjData(other)
+    mujoco.mj_forward(other, data)
+    found = data.ncon
+    run.set.close()
+    asked.set.close()
+    assert mujoco.get_mjcb_contactfilter() is None
+    mujoco.mj_forward(other, data)
+    assert data.ncon == found, "another model has no filter"
+
+
+def test_the_clock_of_an_extension_measures_the_steps_of_its_simulation_only(make: Any) -> None:
+    run, other = make(extension("Ticks")), make()
+    run.step(3)
+    assert run.data.timer[mujoco.mjtTimer.mjTIMER_STEP].number == 3
+    assert run.data.timer[mujoco.mjtTimer.mjTIMER_STEP].duration > 0.0
+    readings = run.set.runners[0].extension.readings
+    other.step(3)
+    assert run.set.runners[0].extension.readings == readings
+    assert other.data.timer[mujoco.mjtTimer.mjTIMER_STEP].duration == 0.0
+    run.set.close()
+    assert mujoco.get_mjcb_time() is None
+
+
 def test_the_same_run_has_the_same_bits_and_a_model_change_keeps_the_hooks(make: Any) -> None:
     extensions = (extension("Damp"), extension("Muscle"), extension("Measure", robot=""))
     first, second, without = make(*extensions), make(*extensions), make()
@@ -169,7 +224,7 @@ def test_no_other_model_and_no_other_data_has_the_hooks(make: Any) -> None:
 
     model = mujoco.MjModel.from_xml_string(ROBOT)
     expected, bits = evaluate(model), make(extension("Damp")).step(300)
-    kinds = ("Damp", "Double", "Measure", "Muscle")
+    kinds = ("Damp", "Double", "Measure", "Muscle", "Ghost", "Ticks")
     everything = make(*(extension(use, robot="") for use in kinds))
     own = everything.simulation.model
     assert evaluate(model) == expected
@@ -208,22 +263,24 @@ _ARRAYS = {
     "shape": dict.fromkeys(("passive", "control", "sensor"), "raised ValueError"),
     "return": dict.fromkeys(("passive", "control", "sensor"), "returned str; it must write to"),
 }
-_NUMBERS = {
-    "nan": "returned nan for actuator 'lag'",
-    "shape": "returned ndarray for actuator 'lag'",
-    "return": "returned str for actuator 'lag'",
-}
+_NUMBERS = {"nan": "returned nan", "shape": "returned ndarray", "return": "returned str"}
+_FOR = {"contact_filter": r" for geom '\d'", "time": ""}
 
 
 @pytest.mark.parametrize(
-    "kind", ["passive", "control", "sensor", "act_dyn", "act_gain", "act_bias"]
+    "kind",
+    [
+        *("passive", "control", "sensor", "act_dyn", "act_gain", "act_bias"),
+        *("contact_filter", "time"),
+    ],
 )
 @pytest.mark.parametrize("how", [*_HOW, *_ARRAYS])
 def test_a_hook_that_is_wrong_is_named_and_has_no_effect(make: Any, how: str, kind: str) -> None:
     expected = make().step(40)
     run = make(extension("BadHook", kind=kind, how=how))
     assert run.step(40) == expected
-    wrong = _HOW.get(how) or _ARRAYS[how].get(kind, _NUMBERS[how])
+    number = _NUMBERS.get(how, "") + _FOR.get(kind, " for actuator 'lag'")
+    wrong = _HOW.get(how) or _ARRAYS[how].get(kind, number)
     assert re.fullmatch(rf"{kind} {wrong}.* at 0\.000000 s", run.failure)
     assert np.isfinite(run.data.sensordata).all()
 
@@ -268,10 +325,30 @@ def test_c_functions_are_hooks_restricted_to_the_robot(
     assert run.data.energy[0] == pytest.approx(weights @ run.data.xipos[:, 2], rel=1e-9)
 
 
+def test_c_functions_filter_contacts_and_are_clocks(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word, number = ctypes.c_void_p, ctypes.c_int
+
+    @ctypes.CFUNCTYPE(number, word, word, number, number)
+    def discard(_model: int, _data: int, _first: int, _second: int) -> int:
+        return 1
+
+    @ctypes.CFUNCTYPE(ctypes.c_double)
+    def seconds() -> float:
+        return float(run.data.timer[0].number)
+
+    run = make(native(monkeypatch, contact_filter=discard, time=seconds), model=PILE)
+    assert not any("a/" in pair for pair in contacts(run))
+    assert any("b/" in pair for pair in contacts(run))
+    run.step(2)
+    assert not run.failure
+
+
 @pytest.mark.parametrize(
     ("functions", "message"),
     [
-        ({"contact": 1}, "extension 'a/native': hook 'contact' not found; there are: control, pas"),
+        ({"force": 1}, "extension 'a/native': hook 'force' not found; there are: control, passi"),
         ({"passive": 0}, r"extension 'a/native': native\['passive'\] is a null pointer"),
         ({"passive": "f"}, r"extension 'a/native': native\['passive'\] is 'f', not a C function"),
     ],
