@@ -19,7 +19,8 @@ class ModelEdits:
         self._arrays = {
             name: (getattr(model, name), getattr(model, name).copy(), kind)
             for name, kind in ROWS.items()
-            if kind != "key"  # no effect on the simulation
+            # Keyframes have no effect on the simulation, and ids are others in another model.
+            if kind != "key" and not _are_ids(name, getattr(model, name))
         }
 
     def copy_to(self, other: mujoco.MjModel, same: Correspondence) -> None:
@@ -33,3 +34,7 @@ class ModelEdits:
             getattr(other, name)[new[edited]] = current[old[edited]]
         for name in OPTIONS:
             setattr(other.opt, name, getattr(self._model.opt, name))
+
+
+def _are_ids(name: str, array: np.ndarray) -> bool:
+    return name.endswith("id") and array.dtype.kind == "i"

@@ -77,3 +77,14 @@ def test_options_are_copied():
     edited.model.opt.gravity[:] = 1.0, 2.0, 3.0
     originals.copy_to(other.model, Correspondence(edited, edited))
     assert other.model.opt.gravity.tolist() == [1.0, 2.0, 3.0]
+
+
+def test_ids_are_not_copied_because_those_of_the_other_model_differ():
+    first, second = (part_from_text(PART, name=name) for name in ("first", "second"))
+    old = rebuild(assemble(SceneConfig(name="empty")), add=(first, second))
+    new = rebuild(old, remove=("first",))
+    originals = ModelEdits(old.model)
+    old.model.eq_obj2id[:] = old.model.body("second/b").id
+    originals.copy_to(new.model, Correspondence(old, new))
+    assert (new.model.eq_obj2id < new.model.nbody).all()
+    assert new.model.eq_obj2id[0] == 0
