@@ -114,6 +114,14 @@ StepSimulation 913fe0653690ce6bf8f09f316e6a626747012e9fca31e26719910d417aa8565c
 UnloadWorld ac7f9a73df1b5b15015d854c5ac552b7726506e22f886c6792804f0b7f88b30b
 simulation_interfaces/action: 1.5.1, of Jazzy; the same in 1.6.1, of Kilted
 SimulateSteps f0837c898e1219cd73bf4c041feab41e8c533e8e1057e982744dba7b093467eb
+unitree_go/msg: unitree_ros2 at eea2719, which gives no version
+BmsCmd 815310dff4ebba1e0d37802dfdc56d4b5a849761f613954172bdb4476aed5aa2
+BmsState a7fe45fbbb6a908bdee78baa3b93e962ed924c143481a696f95b6911ce30b871
+IMUState 226772531e06ca5768dad7ae264221622e92ba1dbc7fcd7f8074351a23fe1c11
+LowCmd 0da1142c994d184f6102948c3acf52b9557836cfe5062b924a1f08ac8b72dc34
+LowState db5172cac933e3cfc0e705903343eb4eea42e65e224e9d726d3e672aec0caf0f
+MotorCmd 4581f18a3bf58baad04f12f51747f2dd388f64aa2ac997d1d64777563c627fbf
+MotorState 86fb56a4f6bebcba854e9b510225e6666ef46cf4ea13355870c2dd3c3478a88c
 """
 
 
@@ -180,7 +188,7 @@ def test_the_type_hash_equals_the_genuine_one(type_name: str) -> None:
     "package",
     [
         *("control_msgs", "controller_manager_msgs", "ros_gz_interfaces", "tf2_msgs"),
-        "simulation_interfaces",
+        *("simulation_interfaces", "unitree_go"),
     ],
 )
 def test_every_type_of_the_package_is_compared_with_its_genuine_hash(package: str) -> None:
