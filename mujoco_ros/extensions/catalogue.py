@@ -11,9 +11,15 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 GROUP = "mujoco_ros.extensions"
 """Group of entry points with which installed packages register extensions."""
+_LIBRARY = "mujoco_ros.extensions.ros.library"
 SHIPPED = {
-    "conveyor_belt": "mujoco_ros.extensions.ros.library.conveyor_belt:ConveyorBelt",
-    "wind": "mujoco_ros.extensions.ros.library.wind:Wind",
+    "battery": f"{_LIBRARY}.battery:Battery",
+    "contact_groups": f"{_LIBRARY}.contact_groups:ContactGroups",
+    "conveyor_belt": f"{_LIBRARY}.conveyor_belt:ConveyorBelt",
+    "suction_cup": f"{_LIBRARY}.suction_cup:SuctionCup",
+    "thruster": f"{_LIBRARY}.thruster:Thruster",
+    "unitree_go": f"{_LIBRARY}.unitree_go:UnitreeGo",
+    "wind": f"{_LIBRARY}.wind:Wind",
 }
 """The extensions of this package, as in entry points."""
 _RESERVED = ("enabled", "on_error")

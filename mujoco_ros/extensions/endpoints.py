@@ -12,12 +12,13 @@ _DEFAULT_RATE_HZ = 50.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionEndpoint:
-    """A topic or service of an extension, below its name in the namespace of its robot.
+    """A topic or service of an extension, in the namespace of its robot.
 
     Attributes:
         role: What the extension does with it.
         kind: The type of the message or service.
         name: The name below that of the extension.
+        of_robot: Whether the name is directly in the namespace of the robot.
         rate_hz: Rate of publishing [Hz of simulated time].
         method: Name of the method.
     """
@@ -25,34 +26,38 @@ class ExtensionEndpoint:
     role: Literal["publisher", "subscription", "service"]
     kind: Any
     name: str
+    of_robot: bool = False
     rate_hz: float = 0.0
     method: str = ""
 
 
-def publisher(kind: Any, name: str, rate_hz: float = _DEFAULT_RATE_HZ) -> Callable[[F], F]:
+def publisher(
+    kind: Any, name: str, rate_hz: float = _DEFAULT_RATE_HZ, *, of_robot: bool = False
+) -> Callable[[F], F]:
     """Publish what a method ``(self) -> kind | None`` returns, while there are subscriptions.
 
     Args:
         kind: Type of the messages.
         name: Name of the topic below that of the extension.
         rate_hz: Rate of publishing [Hz of simulated time].
+        of_robot: Whether the name is directly in the namespace of the robot.
     """
     if not rate_hz > 0.0:
         raise ValueError(f"the rate of '{name}' must be positive, got {rate_hz}")
-    return _marker(ExtensionEndpoint(role="publisher", kind=kind, name=name, rate_hz=rate_hz))
+    return _marker("publisher", kind, name, of_robot=of_robot, rate_hz=rate_hz)
 
 
-def subscription(kind: Any, name: str) -> Callable[[F], F]:
+def subscription(kind: Any, name: str, *, of_robot: bool = False) -> Callable[[F], F]:
     """Call a method ``(self, message)`` with each message of a topic; see `publisher`."""
-    return _marker(ExtensionEndpoint(role="subscription", kind=kind, name=name))
+    return _marker("subscription", kind, name, of_robot=of_robot)
 
 
-def service(kind: Any, name: str) -> Callable[[F], F]:
+def service(kind: Any, name: str, *, of_robot: bool = False) -> Callable[[F], F]:
     """Call a method ``(self, request, response)``, which fills in the response, for a service.
 
     A `UserInputError` is the failure that the client receives.
     """
-    return _marker(ExtensionEndpoint(role="service", kind=kind, name=name))
+    return _marker("service", kind, name, of_robot=of_robot)
 
 
 def endpoints_of(extension: type) -> list[ExtensionEndpoint]:
@@ -64,10 +69,12 @@ def endpoints_of(extension: type) -> list[ExtensionEndpoint]:
     ]
 
 
-def _marker(endpoint: ExtensionEndpoint) -> Callable[[F], F]:
+def _marker(role: Any, kind: Any, name: str, **options: Any) -> Callable[[F], F]:
     def mark(method: F) -> F:
-        values = {name: getattr(endpoint, name) for name in ("role", "kind", "name", "rate_hz")}
-        setattr(method, _MARK, ExtensionEndpoint(**values, method=method.__name__))
+        endpoint = ExtensionEndpoint(
+            role=role, kind=kind, name=name, method=method.__name__, **options
+        )
+        setattr(method, _MARK, endpoint)
         return method
 
     return mark

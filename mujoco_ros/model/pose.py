@@ -1,7 +1,7 @@
 """Pose of a frame in another frame."""
 
+import math
 from dataclasses import dataclass, field
-from math import sqrt
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Pose:
     def distance_to(self, other: "Pose") -> float:
         """Return the distance between the two origins [m]."""
         offset = self.position - other.position
-        return sqrt(offset.dot(offset))
+        return math.sqrt(offset.dot(offset))
 
     def check(self, name: str) -> None:
         """Reject non-finite numbers and a quaternion without orientation.
@@ -74,3 +74,13 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     table = np.array([[w, -x, -y, -z], [x, w, -z, y], [y, z, w, -x], [z, -y, x, w]])
     product: np.ndarray = table @ b
     return product
+
+
+def rpy_of(quat_wxyz: np.ndarray) -> tuple[float, float, float]:
+    """Return roll, pitch and yaw of a unit quaternion: rotations about fixed x, y and z [rad]."""
+    w, x, y, z = map(float, quat_wxyz)
+    return (
+        math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
+        math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0)),
+        math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
+    )

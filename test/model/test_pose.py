@@ -1,10 +1,11 @@
 import pickle
 
+import mujoco
 import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.pose import Pose, rpy_of
 
 QUARTER = Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=np.sqrt([0.5, 0.0, 0.0, 0.5]))
 
@@ -44,3 +45,11 @@ def test_an_invalid_pose_is_rejected_by_name(position, quat_wxyz):
     QUARTER.check("it")
     with pytest.raises(UserInputError, match="'box' needs a valid pose, got"):
         Pose(position=np.array(position), quat_wxyz=np.array(quat_wxyz)).check("'box'")
+
+
+def test_roll_pitch_and_yaw_are_rotations_about_fixed_axes():
+    quat, angles = np.zeros(4), np.array([0.4, -0.7, 2.5])
+    mujoco.mju_euler2Quat(quat, angles, "XYZ")
+    assert rpy_of(quat) == pytest.approx(angles)
+    up = rpy_of(np.array([0.5, 0.5, 0.5, -0.5]) + 1e-17)
+    assert np.isfinite(up).all()

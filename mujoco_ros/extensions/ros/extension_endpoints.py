@@ -25,7 +25,8 @@ class ExtensionEndpoints:
         self._subscriptions: list[Any] = []
         self._services: list[Service] = []
         for endpoint in endpoints_of(cls):
-            name = within(runner.namespace, runner.config.label, endpoint.name)
+            label = "" if endpoint.of_robot else runner.config.label
+            name = within(runner.namespace, label, endpoint.name)
             if endpoint.role == "publisher":
                 self._publishers.append((endpoint, self._pool.open(endpoint.kind, name, RELIABLE)))
             elif endpoint.role == "subscription":

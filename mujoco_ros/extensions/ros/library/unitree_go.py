@@ -1,0 +1,75 @@
+"""The low-level interface of Unitree's Go and B robots: LowCmd in, LowState out at 500 Hz."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from mujoco import mjtSensor
+from unitree_go.msg import LowCmd, LowState
+
+from mujoco_ros.extensions.endpoints import publisher, subscription
+from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.joint_motors import JointMotors
+from mujoco_ros.extensions.settings import setting
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import rpy_of
+
+_LEGS = [f"{leg}_{it}_joint" for leg in ("FR", "FL", "RR", "RL") for it in ("hip", "thigh", "calf")]
+_STOP, _LARGEST = (2.1e9, 16000.0), 1e4  # [rad], [rad/s] switch off their loop; any other number
+
+
+@dataclass(frozen=True)
+class UnitreeGoSettings:
+    """The settings of the interface."""
+
+    joints: str = setting(" ".join(_LEGS), "Joints in the order of the messages, at the start")
+
+
+class UnitreeGo(Extension):
+    """Commands the motors from the first message on. State: q, dq, tau, kp, kd of 20 motors."""
+
+    Settings = UnitreeGoSettings
+    initial_state: ClassVar = {"command": [0.0] * 100, "is_set": [0.0]}
+
+    def set_up(self) -> None:
+        """Find the motors and the sensors."""
+        self._motors = JointMotors(self.elements, self.settings.joints.split()[:20])
+        self._message = LowState(head=[0xFE, 0xEF], level_flag=0xFF)
+        imu, feet = self._message.imu_state, self._message.foot_force
+        self._sensors: list[tuple[np.ndarray, slice]] = []
+        for kind, arrays in (
+            (mjtSensor.mjSENS_FRAMEQUAT, [imu.quaternion]),
+            (mjtSensor.mjSENS_GYRO, [imu.gyroscope]),
+            (mjtSensor.mjSENS_ACCELEROMETER, [imu.accelerometer]),
+            (mjtSensor.mjSENS_TOUCH, np.split(feet, 4)),
+        ):
+            self._sensors += zip(arrays, self.elements.sensors_of_type(kind), strict=False)
+
+    def control(self, data: Any, ctrl: np.ndarray) -> None:
+        """Command the motors."""
+        if self.state["is_set"][0]:
+            self._motors.command(ctrl, self.state["command"].reshape(20, 5).T)
+
+    @subscription(LowCmd, "lowcmd", of_robot=True)
+    def lowcmd(self, message: LowCmd) -> None:
+        """Set the commands of all motors; those in another mode than 1 have no torque."""
+        command = np.array([(it.q, it.dq, it.tau, it.kp, it.kd) for it in message.motor_cmd])
+        command[[it.mode != 1 for it in message.motor_cmd]] = 0.0
+        for loop, stop in enumerate(_STOP):
+            command[np.ix_(np.abs(command[:, loop]) >= stop, (loop, 3 + loop))] = 0.0
+        if not (np.abs(command) <= _LARGEST).all():
+            raise UserInputError(f"the command has numbers beyond {_LARGEST:g}, or not finite")
+        self.state["command"][:], self.state["is_set"][0] = command.ravel(), 1.0
+
+    @publisher(LowState, "lowstate", rate_hz=500.0, of_robot=True)
+    def lowstate(self) -> LowState:
+        """Return positions, velocities, torques, IMU and forces of the feet at one instant."""
+        message = self._message
+        for array, slots in self._sensors:
+            array[:] = self.data.sensordata[slots].clip(None, 32767.0)
+        message.imu_state.rpy[:] = rpy_of(message.imu_state.quaternion)
+        readings = self._motors.read(self.data).T.tolist()
+        for motor, (q, dq, tau, ddq) in zip(message.motor_state, readings, strict=False):
+            motor.mode, motor.q, motor.dq, motor.tau_est, motor.ddq = 1, q, dq, tau, ddq
+        message.tick = int(1000.0 * self.data.time) % (1 << 32)
+        return message

@@ -1,0 +1,100 @@
+"""The low-level interface of Unitree's robots, without the middleware."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+pytest.importorskip("unitree_go", reason="the messages of unitree_ros2 are not installed here")
+
+from extension_runs import ExtensionRun
+from unitree_go.msg import LowCmd
+
+from mujoco_ros.model.errors import UserInputError
+
+CROUCH = [0.0, 1.36, -2.65] * 4
+STAND = [0.0, 0.67, -1.3] * 4
+
+
+def low_cmd(q: list[float], kp: float = 120.0, kd: float = 4.0) -> LowCmd:
+    """Return a command of 12 motors; the others are off."""
+    command = LowCmd(head=[0xFE, 0xEF], level_flag=0xFF)
+    for motor, position in zip(command.motor_cmd, q, strict=False):
+        motor.mode, motor.q, motor.kp, motor.kd = 1, position, kp, kd
+    return command
+
+
+@pytest.fixture
+def robot() -> Iterator[ExtensionRun]:
+    run = ExtensionRun("unitree_go")
+    yield run
+    run.close()
+
+
+def test_the_state_is_in_the_order_of_the_messages(
+    robot: ExtensionRun,
+) -> None:
+    robot.step(1.0)
+    extension, data = robot.extension(), robot.data
+    message = extension.lowstate()
+    names = [
+        f"{leg}_{it}_joint" for leg in ("FR", "FL", "RR", "RL") for it in ("hip", "thigh", "calf")
+    ]
+    positions = [data.joint(f"quadruped/{name}").qpos[0] for name in names]
+    assert [it.q for it in message.motor_state[:12]] == pytest.approx(positions, abs=1e-4)
+    weight = 9.81 * robot.simulation.model.body_subtreemass[1]
+    assert sum(message.foot_force.tolist()) == pytest.approx(weight, rel=0.05)
+    assert message.imu_state.accelerometer[2] == pytest.approx(9.81, abs=0.05)
+    assert message.imu_state.quaternion == pytest.approx(data.qpos[3:7], abs=1e-4)
+    assert np.abs(message.imu_state.rpy).max() < 0.02
+    assert message.tick == pytest.approx(1000, abs=2)
+    assert [it.mode for it in message.motor_state] == [1] * 12 + [0] * 8
+
+
+def test_commands_with_gains_move_the_robot(robot: ExtensionRun) -> None:
+    robot.step(0.2)
+    extension = robot.extension()
+    start = [it.q for it in extension.lowstate().motor_state[:12]]
+    for share in np.linspace(0.0, 1.0, 100):
+        goal = (1.0 - share) * np.array(start) + share * np.array(CROUCH)
+        extension.lowcmd(low_cmd(goal.tolist()))
+        robot.step(0.01)
+    robot.step(0.5)
+    low = robot.data.qpos[2]
+    assert low < 0.25
+    for share in np.linspace(0.0, 1.0, 100):
+        goal = (1.0 - share) * np.array(CROUCH) + share * np.array(STAND)
+        extension.lowcmd(low_cmd(goal.tolist()))
+        robot.step(0.01)
+    robot.step(0.5)
+    assert robot.data.qpos[2] > low + 0.1
+    state = extension.lowstate()
+    # At rest, the torque is that of the position error.
+    for motor, goal in zip(state.motor_state, STAND, strict=False):
+        assert motor.tau_est == pytest.approx(120.0 * (goal - motor.q), abs=0.5)
+
+
+def test_motors_that_are_off_have_no_torque(robot: ExtensionRun) -> None:
+    extension = robot.extension()
+    robot.step(0.1)
+    off = low_cmd([0.0] * 12)
+    for motor in off.motor_cmd:
+        motor.mode = 0
+    stopped = low_cmd([2.146e9] * 12, kp=50.0, kd=5.0)
+    for motor in stopped.motor_cmd:
+        motor.dq = 16000.0
+    for command in (off, stopped):
+        extension.lowcmd(command)
+        robot.step(0.05)
+        assert not robot.data.actuator_force.any()
+    assert robot.data.qpos[2] < 0.42
+
+
+def test_a_command_that_is_no_number_is_rejected(robot: ExtensionRun) -> None:
+    extension = robot.extension()
+    for value in (float("nan"), float("inf"), 1e7):
+        command = low_cmd([0.0] * 12)
+        command.motor_cmd[3].tau = value
+        with pytest.raises(UserInputError, match="numbers beyond 10000, or not finite"):
+            extension.lowcmd(command)
+    assert not extension.state["is_set"][0]
