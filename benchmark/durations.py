@@ -25,6 +25,8 @@ class Durations:
     watched: float = 30.0
     lab_episodes: int = 50
     table_episodes: int = 500
+    perturbed_episodes: int = 500
+    handover_episodes: int = 50
     rendering: float = 0.7  # for each kind of image
     calls: float = 10.0
     killed_clients: int = 10
@@ -60,6 +62,8 @@ QUICK = Durations(
     watched=6.0,
     lab_episodes=4,
     table_episodes=8,
+    perturbed_episodes=8,
+    handover_episodes=4,
     rendering=0.1,
     calls=3.0,
     killed_clients=3,

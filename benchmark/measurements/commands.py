@@ -13,7 +13,6 @@ from benchmark.processes.probe_columns import (
     ACTIVITY,
     BEGUN,
     LATE,
-    POSITION,
     PUBLISHED,
     STAMP,
     UNIT,
@@ -66,12 +65,11 @@ def latency(durations: Durations) -> list[Row]:
 def _latency(name: str, seconds: float) -> list[Row]:
     """Return the rows of one source."""
     source = SOURCES[name]
-    parameters = {"interpolation": "hold", "external_wrench_axes": "world"}
-    run = run_commanded("humanoid", name, seconds, parameters=parameters)
+    parameters = {"interpolation": "hold", "external_wrench_axes": "world", **source.parameters}
+    run = run_commanded(source.scene, name, seconds, parameters=parameters)
     steps, sent = run.steps, run.records["sent"]
-    start = float(run.records["start"]) if source.column == POSITION else 0.0
     # A step uses a command if its quantity is beyond that of the command before.
-    quantities = start + source.unit * (np.arange(len(sent)) + 0.01)
+    quantities = float(run.records["start"]) + source.unit * (np.arange(len(sent)) + 0.01)
     used = np.searchsorted(steps[:, source.column] * UNIT, quantities)
     reached = used < len(steps)
     waits = (steps[used[reached], BEGUN] - sent[reached]) / 1e6

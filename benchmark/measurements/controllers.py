@@ -10,13 +10,25 @@ from benchmark.durations import Durations
 from benchmark.processes.child_process import run_trial, simulator
 from benchmark.report import Row, result
 from mujoco_ros.cli.progress import run_episodes
-from mujoco_ros.controllers.evaluation.bounds import LAB, SPEED, TABLE, Bound
+from mujoco_ros.controllers.evaluation.bounds import (
+    HANDOVER,
+    LAB,
+    PERTURBED,
+    SPEED,
+    TABLE,
+    Bound,
+)
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 
 _SEED = 1_000_000
-_REQUIRED = {"lab": LAB, "table": (*TABLE, SPEED)}
-"""Required bounds by conditions."""
+_REQUIRED = {
+    ("pick_place", "lab"): LAB,
+    ("pick_place", "table"): (*TABLE, SPEED),
+    ("pick_place", "perturbed"): PERTURBED,
+    ("handover", "table"): HANDOVER,
+}
+"""Required bounds by controller and conditions."""
 _HOSTED = {"stand": "humanoid", "left": "left_arm", "right": "right_arm"}
 """Hosted controllers of the scene zoo and their robots, in the order in which they are added."""
 _SETTINGS = {
@@ -29,18 +41,26 @@ _TIMEOUT_S = 60.0
 
 
 def controllers(durations: Durations) -> list[Row]:
-    """(r) Success of pick_place at the lab's start and goal, and anywhere on the table."""
-    counts = {"lab": durations.lab_episodes, "table": durations.table_episodes}
+    """(r) Success of pick_place and of handover under random conditions."""
+    counts = (
+        durations.lab_episodes,
+        durations.table_episodes,
+        durations.perturbed_episodes,
+        durations.handover_episodes,
+    )
     rows = []
-    for name, required in _REQUIRED.items():
-        seeds = range(_SEED, _SEED + counts[name])
+    for (controller, name), count in zip(_REQUIRED, counts, strict=True):
+        required = _REQUIRED[controller, name]
         episodes, complete = run_episodes(
-            trial("pick_place", name), seeds, len(sched_getaffinity(0))
+            trial(controller, name), range(_SEED, _SEED + count), len(sched_getaffinity(0))
         )
         if not complete:
             raise KeyboardInterrupt
-        shown = [it if name == "lab" else replace(it, lab="") for it in (*LAB, SPEED)]
-        rows += _rows(f"{name}, {counts[name]} episodes", summarize(episodes), shown, required)
+        is_lab = (controller, name) == ("pick_place", "lab")
+        shown = [it if is_lab else replace(it, lab="") for it in (*LAB, SPEED)]
+        shown += [it for it in required if it.name not in {other.name for other in shown}]
+        where = name if controller == "pick_place" else f"{controller}, {name}"
+        rows += _rows(f"{where}, {count} episodes", summarize(episodes), shown, required)
     return rows
 
 

@@ -142,7 +142,7 @@ def follow(commander: Commander, _seconds: float) -> Records:
 def numbered(source: Source, commander: Commander, seconds: float) -> Records:
     """Send numbered commands at the rate of their source; note when each command left."""
     states = commander.joint_states()
-    connected, send = source.opened(commander.node, source.topic, states, source.unit)
+    connected, send, start = source.opened(commander.node, source.topic, states, source.unit)
     commander.until(connected)
     send(0)
     time.sleep(_SETTLE_S)
@@ -156,7 +156,7 @@ def numbered(source: Source, commander: Commander, seconds: float) -> Records:
         if source.spins:
             rclpy.spin_once(commander.node, timeout_sec=0)
     time.sleep(0.1)
-    return {"sent": sent, "start": np.array(states.position[0])}
+    return {"sent": sent, "start": np.array(start)}
 
 
 def alternate(commander: Commander, seconds: float) -> Records:

@@ -1,28 +1,59 @@
 """Numbered commands: each adds one unit to a quantity of the simulator that the probe records."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
 
+import rclpy
 from builtin_interfaces.msg import Duration
-from control_msgs.action import FollowJointTrajectory
-from geometry_msgs.msg import WrenchStamped
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
+from control_msgs.msg import DynamicJointState, InterfaceValue
+from geometry_msgs.msg import PoseStamped, TwistStamped, WrenchStamped
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from benchmark.processes.probe_columns import FORCE, POSITION, TORQUE, VELOCITY
+from benchmark.processes.probe_columns import (
+    CARTESIAN,
+    CONTROL,
+    FORCE,
+    GRIPPER,
+    POSITION,
+    TORQUE,
+    VELOCITY,
+)
 
 RATE_HZ = 990.0
 """Not 1000 Hz, so that commands arrive at every phase of the step."""
 GOAL_RATE_HZ = 50.0
 _DEPTH = 10
+_POSE_TIMEOUT_S = 20.0
 _POINT_NS = 1_000_000  # a step
 _BODY = "pelvis"
 
+_FINGER_M = 0.01
+"""A position of the finger, within its limits."""
+_TENDON = Path(__file__).resolve().parents[1] / "tendon.xml"
+
 Send = Callable[[int], None]
+
+
+class Opened(NamedTuple):
+    """An opened source.
+
+    Attributes:
+        connected: Returns something true when the simulator receives its commands.
+        send: Sends the command of a number.
+        start: The quantity of the command of number 0.
+    """
+
+    connected: Callable[[], object]
+    send: Send
+    start: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +66,9 @@ class Source:
         rate_hz: Commands per second.
         spins: Whether its client must process responses.
         topic: Its topic or action.
-        opened: Opens it, and returns a function that sends the command of a number.
+        opened: Opens it, given its topic, the joint states and the unit.
+        scene: A scene in which it exists.
+        parameters: Parameters of the simulator.
     """
 
     column: int
@@ -43,10 +76,12 @@ class Source:
     rate_hz: float = RATE_HZ
     spins: bool = False
     topic: str
-    opened: Callable[[Node, str, JointState, float], tuple[Any, Send]]
+    opened: Callable[[Node, str, JointState, float], Opened]
+    scene: str = "humanoid"
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
 
-def _joint_state(node: Node, topic: str, states: JointState, unit: float) -> tuple[Any, Send]:
+def _joint_state(node: Node, topic: str, states: JointState, unit: float) -> Opened:
     publisher = node.create_publisher(JointState, topic, _DEPTH)
     message = JointState(name=states.name, position=states.position)
     message.velocity = message.effort = [0.0] * len(states.name)
@@ -55,13 +90,13 @@ def _joint_state(node: Node, topic: str, states: JointState, unit: float) -> tup
         message.effort[0] = number * unit
         publisher.publish(message)
 
-    return publisher.get_subscription_count, send
+    return Opened(publisher.get_subscription_count, send)
 
 
-def _array(start: str) -> Callable[[Node, str, JointState, float], tuple[Any, Send]]:
+def _array(start: str) -> Callable[[Node, str, JointState, float], Opened]:
     """Return the opening of a source of arrays, which begin at the joints' `start` or at zero."""
 
-    def opened(node: Node, topic: str, states: JointState, unit: float) -> tuple[Any, Send]:
+    def opened(node: Node, topic: str, states: JointState, unit: float) -> Opened:
         publisher = node.create_publisher(Float64MultiArray, topic, _DEPTH)
         values = list(states.position) if start else [0.0] * len(states.name)
         message = Float64MultiArray(data=values)
@@ -70,7 +105,7 @@ def _array(start: str) -> Callable[[Node, str, JointState, float], tuple[Any, Se
             message.data[0] = values[0] + number * unit
             publisher.publish(message)
 
-        return publisher.get_subscription_count, send
+        return Opened(publisher.get_subscription_count, send)
 
     return opened
 
@@ -81,7 +116,7 @@ def _trajectory_of(states: JointState) -> JointTrajectory:
     return JointTrajectory(joint_names=states.name, points=[point])
 
 
-def _trajectory(node: Node, topic: str, states: JointState, unit: float) -> tuple[Any, Send]:
+def _trajectory(node: Node, topic: str, states: JointState, unit: float) -> Opened:
     publisher = node.create_publisher(JointTrajectory, topic, _DEPTH)
     message = _trajectory_of(states)
 
@@ -89,10 +124,10 @@ def _trajectory(node: Node, topic: str, states: JointState, unit: float) -> tupl
         message.points[0].positions[0] = states.position[0] + number * unit
         publisher.publish(message)
 
-    return publisher.get_subscription_count, send
+    return Opened(publisher.get_subscription_count, send, states.position[0])
 
 
-def _goal(node: Node, topic: str, states: JointState, unit: float) -> tuple[Any, Send]:
+def _goal(node: Node, topic: str, states: JointState, unit: float) -> Opened:
     client = ActionClient(node, FollowJointTrajectory, topic)
     goal = FollowJointTrajectory.Goal(trajectory=_trajectory_of(states))
 
@@ -100,10 +135,10 @@ def _goal(node: Node, topic: str, states: JointState, unit: float) -> tuple[Any,
         goal.trajectory.points[0].positions[0] = states.position[0] + number * unit
         client.send_goal_async(goal)
 
-    return client.server_is_ready, send
+    return Opened(client.server_is_ready, send, states.position[0])
 
 
-def _wrench(node: Node, topic: str, _states: JointState, unit: float) -> tuple[Any, Send]:
+def _wrench(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
     publisher = node.create_publisher(WrenchStamped, topic, _DEPTH)
     message = WrenchStamped()
     message.header.frame_id = _BODY
@@ -112,10 +147,75 @@ def _wrench(node: Node, topic: str, _states: JointState, unit: float) -> tuple[A
         message.wrench.force.z = number * unit
         publisher.publish(message)
 
-    return publisher.get_subscription_count, send
+    return Opened(publisher.get_subscription_count, send)
 
 
-_TRAJECTORIES = "joint_trajectory_controller"
+def _pose(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
+    """Open a source of poses, which begin where the frame is at the first command."""
+    publisher = node.create_publisher(PoseStamped, topic, _DEPTH)
+    received: list[PoseStamped] = []
+    measured = topic.replace("target", "current")
+    subscription = node.create_subscription(PoseStamped, measured, received.append, 1)
+    end = time.monotonic() + _POSE_TIMEOUT_S
+    while not received and time.monotonic() < end:
+        rclpy.spin_once(node, timeout_sec=0.05)
+    node.destroy_subscription(subscription)
+    message = received[-1]
+    start = message.pose.position.x
+
+    def send(number: int) -> None:
+        message.pose.position.x = start + number * unit
+        publisher.publish(message)
+
+    return Opened(publisher.get_subscription_count, send, start)
+
+
+def _twist(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
+    publisher = node.create_publisher(TwistStamped, topic, _DEPTH)
+    message = TwistStamped()
+
+    def send(number: int) -> None:
+        message.twist.linear.x = number * unit
+        publisher.publish(message)
+
+    return Opened(publisher.get_subscription_count, send)
+
+
+def _target_wrench(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
+    publisher = node.create_publisher(WrenchStamped, topic, _DEPTH)
+    message = WrenchStamped()
+
+    def send(number: int) -> None:
+        message.wrench.force.x = number * unit
+        publisher.publish(message)
+
+    return Opened(publisher.get_subscription_count, send)
+
+
+def _gripper(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
+    client = ActionClient(node, ParallelGripperCommand, topic)
+    goal = ParallelGripperCommand.Goal()
+
+    def send(number: int) -> None:
+        goal.command.position = [_FINGER_M + number * unit]
+        client.send_goal_async(goal)
+
+    return Opened(client.server_is_ready, send, _FINGER_M)
+
+
+def _named(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
+    publisher = node.create_publisher(DynamicJointState, topic, _DEPTH)
+    value = InterfaceValue(interface_names=["ctrl"], values=[0.0])
+    message = DynamicJointState(joint_names=["pull"], interface_values=[value])
+
+    def send(number: int) -> None:
+        value.values[0] = number * unit
+        publisher.publish(message)
+
+    return Opened(publisher.get_subscription_count, send)
+
+
+_TRAJECTORIES, _CARTESIAN = "joint_trajectory_controller", "cartesian_controller"
 SOURCES = {
     "joint_commands": Source(column=TORQUE, unit=1e-4, topic="joint_commands", opened=_joint_state),
     "position_controller": Source(
@@ -140,6 +240,44 @@ SOURCES = {
         spins=True,
         topic=f"{_TRAJECTORIES}/follow_joint_trajectory",
         opened=_goal,
+    ),
+    "target_pose": Source(
+        column=CARTESIAN,
+        unit=1e-7,
+        topic=f"{_CARTESIAN}/target_pose",
+        opened=_pose,
+        scene="arm",
+    ),
+    "target_twist": Source(
+        column=CARTESIAN,
+        unit=1e-7,
+        topic=f"{_CARTESIAN}/target_twist",
+        opened=_twist,
+        scene="arm",
+    ),
+    "target_wrench": Source(
+        column=CARTESIAN,
+        unit=1e-4,
+        topic=f"{_CARTESIAN}/target_wrench",
+        opened=_target_wrench,
+        scene="arm",
+        parameters={f"{_CARTESIAN}.mode": "impedance"},
+    ),
+    "gripper_cmd": Source(
+        column=GRIPPER,
+        unit=1e-6,
+        rate_hz=GOAL_RATE_HZ,
+        spins=True,
+        topic="gripper_controller/gripper_cmd",
+        opened=_gripper,
+        scene="arm",
+    ),
+    "actuator_commands": Source(
+        column=CONTROL,
+        unit=1e-4,
+        topic="actuator_commands",
+        opened=_named,
+        scene=str(_TENDON),
     ),
     "external_wrench": Source(column=FORCE, unit=1e-6, topic="external_wrench", opened=_wrench),
 }

@@ -20,8 +20,11 @@ import numpy as np
 from benchmark.processes.message_objects import MessageObjectPublishers
 from benchmark.processes.probe_columns import (
     ACTIVITY,
+    CARTESIAN,
     COLUMNS,
+    CONTROL,
     FORCE,
+    GRIPPER,
     LATE,
     POSITION,
     PUBLISHED,
@@ -38,6 +41,7 @@ from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.kinematics import BaseMotion, RelativePoses
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
@@ -89,6 +93,10 @@ class Stopwatch:
                     rows[at + VELOCITY] = round(references.dq[0] / UNIT)
                     rows[at + TORQUE] = round(references.tau[0] / UNIT)
                     rows[at + FORCE] = round(simulation.data.xfrc_applied[:, 2].sum() / UNIT)
+                    rows[at + CARTESIAN] = round(cartesian_target(control) / UNIT)
+                    if control.gripper is not None:
+                        rows[at + GRIPPER] = round(control.gripper._target / UNIT)
+                    rows[at + CONTROL] = round(simulation.data.ctrl[0] / UNIT)
             return good
 
         def timed_publish(topics: Publishers) -> None:
@@ -120,6 +128,18 @@ def activity(control: RobotControl) -> int:
     if not control.active:
         return IDLE
     return STREAM if any(stream.moving for stream in control._streams.by_source.values()) else HELD
+
+
+def cartesian_target(control: RobotControl) -> float:
+    """Return the first number of the last command of the Cartesian controller; 0 without one."""
+    controller = control.cartesian
+    if not isinstance(controller, CartesianController):
+        return 0.0
+    if controller._wrench is not None:
+        return float(controller._wrench.force[0])
+    if controller._turning is not None:
+        return float(controller._turning.linear[0])
+    return float(controller.reference._goal[0])
 
 
 def alternate_with_objects() -> None:

@@ -1,12 +1,14 @@
 """Columns of the probe's rows: one row of int64 for each step."""
 
-BEGUN, STEPPED, PUBLISHED, STAMP, LATE, ACTIVITY, POSITION, VELOCITY, TORQUE, FORCE, SHARED = range(
-    11
-)
+BEGUN, STEPPED, PUBLISHED, STAMP, LATE, SHARED = range(6)
 """Begin of the step, end of the engine's step, end of publishing, stamp [ns]; number of deadline
-misses; with ``--commands`` also the activity, and what the step used: references of the first joint
-of the first robot and the sum of the vertical external forces, in units of `UNIT`; and the time at
-which the state was shared, if it is [ns]."""
-COLUMNS = SHARED + 1
+misses; and the time at which the state was shared, if it is [ns]."""
+ACTIVITY = SHARED + 1
+"""With ``--commands``: the activity of the first robot."""
+POSITION, VELOCITY, TORQUE, FORCE, CARTESIAN, GRIPPER, CONTROL = range(ACTIVITY + 1, ACTIVITY + 8)
+"""With ``--commands``: what the step used, in units of `UNIT`. References of the first joint of the
+first robot, the sum of the vertical external forces, the first number of the target of the
+Cartesian controller, the target of the gripper, and the first control of the model."""
+COLUMNS = CONTROL + 1
 UNIT = 1e-9
-"""Unit of positions, velocities, torques and forces (rad, rad/s, Nm, N)."""
+"""Unit of the last columns, in m, rad, m/s, rad/s, N, Nm."""

@@ -50,6 +50,10 @@ def _planning_time(summary: Summary) -> float:
     return 1e3 * summary.planning[0]
 
 
+def _not_refused(summary: Summary) -> float:
+    return summary.beyond - summary.refused
+
+
 _mean, _rms, _largest = (partial(_measure, statistic) for statistic in range(3))
 LAB = (
     Bound(
@@ -71,6 +75,14 @@ LAB = (
 """With the start and goal of the lab."""
 TABLE = (replace(LAB[0], limit=99.0),)
 """With random starts and goals on the table."""
+PERTURBED = (
+    replace(LAB[0], limit=95.0),
+    Bound("false successes", "", 0.0, lambda it: it.false_successes, 0),
+    Bound("orders beyond the gripper that were not refused", "", 0.0, _not_refused, 0),
+)
+"""With the conditions ``perturbed``."""
+HANDOVER = (LAB[0], LAB[1])
+"""Of the handover of two arms."""
 SPEED = Bound("simulated time per processor time", "", 10.0, lambda it: it.speed, least=True)
 
 

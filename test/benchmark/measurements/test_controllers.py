@@ -12,7 +12,8 @@ def test_rows_of_each_condition_have_limits_results_of_others_and_failures(monke
         return [fake_episode(seeds[0], outcome="collision"), *good], True
 
     monkeypatch.setattr(controllers, "run_episodes", run)
-    rows = controllers.controllers(replace(QUICK, lab_episodes=4, table_episodes=200))
+    durations = replace(QUICK, lab_episodes=4, table_episodes=200, perturbed_episodes=40)
+    rows = controllers.controllers(durations)
     shown = {row.quantity: row for row in rows}
     lab = shown["lab, 4 episodes: success"]
     assert (lab.text, lab.limit, lab.good, lab.others) == ("75.0", "≥ 100", False, "100 (50 of 50)")
@@ -23,3 +24,8 @@ def test_rows_of_each_condition_have_limits_results_of_others_and_failures(monke
     assert shown["table, 200 episodes: recovered from slip"].text == "199"
     speed = shown["table, 200 episodes: simulated time per processor time"]
     assert (speed.limit, speed.good) == ("≥ 10", True)
+    perturbed = shown["perturbed, 40 episodes: success"]
+    assert (perturbed.text, perturbed.limit, perturbed.good) == ("97.5", "≥ 95", True)
+    false = shown["perturbed, 40 episodes: false successes"]
+    assert (false.text, false.limit, false.good) == ("0", "≤ 0", True)
+    assert shown["handover, table, 4 episodes: success"].limit == "≥ 100"
