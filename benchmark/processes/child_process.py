@@ -20,7 +20,7 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _ANNOUNCE_OFTEN = ROOT / "benchmark" / "announce_often.xml"
 _PROFILE_VARIABLES = ("FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
 _READY_S, _END_S, _POLL_S = 120.0, 30.0, 0.02  # of a busy machine
-_SCENARIO_TIMEOUT_S = 90.0  # in addition to the duration of the scenario
+_SCENARIO_TIMEOUT_S = 300.0  # in addition to the duration of the scenario
 
 
 def environment() -> dict[str, str]:
