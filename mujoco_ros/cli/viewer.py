@@ -38,8 +38,14 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     viewer.start()
     try:
         if options.mode == "web":
-            log = viewer.node.get_logger().info
-            serve_page(state, viewer.clients, options.host, options.port, log)
+            serve_page(
+                state,
+                viewer.clients,
+                options.host,
+                options.port,
+                log=viewer.node.get_logger().info,
+                on_lag=viewer.note_image_age,
+            )
         else:
             show_window(state, viewer.clients)
     except NoDisplayError as error:

@@ -19,6 +19,8 @@ EARLY_S = 5.0
 DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
+BUSY_S = 60.0
+"""Longest processor time beyond the deadline of a heartbeat: slow work continues, an endless loop does not."""
 _SUSPENDED_S = 0.4
 """Time between two checks that only a suspended or overloaded machine explains."""
 _READ_SIZE = 1 << 16
@@ -27,15 +29,18 @@ _MAX_READS = 16
 _LOG = logging.getLogger(__name__)
 
 
-def waited_for_processor(pid: int) -> float:
-    """Return how long the first thread of a process was runnable but not running [s].
+def processor_times(pid: int) -> tuple[float, float]:
+    """Return the processor time of a process, and the time for which it waited for a processor [s].
 
-    0 where the kernel does not report it.
+    The former is that of all its threads; the latter is that of its first thread, and 0 where the
+    kernel does not report it. Both are 0 for a process that does not exist.
     """
-    try:
-        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
-    except (OSError, IndexError, ValueError):
-        return 0.0
+    used = waited = 0.0
+    with suppress(OSError, IndexError, ValueError):
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        used = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        waited = int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) / 1e9
+    return used, waited
 
 
 class ManagedProcess:
@@ -72,7 +77,8 @@ class ManagedProcess:
         self._start_at: float | None = None
         self._started_at = self._checked_at = 0.0
         self._failed_starts = 0
-        self._last_deadline = self._waited_s = 0.0
+        self._last_deadline = 0.0
+        self._times = (0.0, 0.0)
         self._hung = False
         self._output = b""
 
@@ -141,11 +147,15 @@ class ManagedProcess:
         process.stderr.close()
 
     def _extended_deadline(self, pid: int) -> float:
-        """Return the deadline, later by the time for which others had the processor [s]."""
-        deadline, waited_s = self._deadline[0], waited_for_processor(pid)
+        """Return the deadline, later by the time in which the process worked or could not [s].
+
+        A process that computes is slow; one that neither computes nor waits for a processor hangs.
+        """
+        deadline, times = self._deadline[0], processor_times(pid)
         if deadline != self._last_deadline:
-            self._last_deadline, self._waited_s = deadline, waited_s
-        return deadline + waited_s - self._waited_s
+            self._last_deadline, self._times = deadline, times
+        used, waited = (time - before for time, before in zip(times, self._times, strict=True))
+        return deadline + min(used, BUSY_S) + waited
 
     def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None

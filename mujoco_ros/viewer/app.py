@@ -14,7 +14,7 @@ from mujoco_ros.viewer.framing import fit_camera
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
 from mujoco_ros.viewer.studio_windows import build_menu_bar, build_windows
-from mujoco_ros.viewer.web.page import PanelsHidden
+from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 
 _FREE = int(mujoco.mjtCamera.mjCAMERA_FREE)
 
@@ -88,6 +88,11 @@ class Application(studio.App):
         """End the pull: no browser controls the mouse."""
         self._perturbation.release()
         DOCKS.expect_page()
+
+    @messages.handler
+    def _on_page_halted(self, event: PageHalted) -> None:
+        """End the pull: the page does not follow the mouse."""
+        self._perturbation.release()
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_exit(self, event: messages.ExitEvent) -> None:

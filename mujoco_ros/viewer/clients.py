@@ -10,6 +10,9 @@ from mujoco_ros.sim.perturbation.pulls import Pull
 
 PLAYING, PAUSED = "playing", "paused"
 
+STALE_S = 0.5
+"""Age from which on the page calls its image old [s]."""
+
 CameraKey = tuple[str, str]
 """Namespace of the robot and name of the camera."""
 

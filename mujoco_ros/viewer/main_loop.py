@@ -16,14 +16,28 @@ from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 
 def serve_page(
-    state: SharedState, clients: Clients, host: str, port: int, log: Callable[[str], object]
+    state: SharedState,
+    clients: Clients,
+    host: str,
+    port: int,
+    *,
+    log: Callable[[str], object],
+    on_lag: Callable[[float], object],
 ) -> None:
-    """Serve the page until the simulator ends; log its address.
+    """Serve the page until the simulator ends.
+
+    Args:
+        state: The shared state.
+        clients: Clients of the simulator.
+        host: Name or address of the interface.
+        port: TCP port, or the next free one.
+        log: Called with the address of the page.
+        on_lag: Called with the age of what the page draws [s], from the server's thread.
 
     Raises:
         UserInputError: If the address cannot be bound.
     """
-    guard = WebServerGuard(host, port)
+    guard = WebServerGuard(host, port, on_lag=on_lag)
     page = open_page(guard, _feed(state), _plugins(state, clients))
     log(f"the viewer is at {guard.address_text}")
     viewer_protocol.run_viewer_loop(page)

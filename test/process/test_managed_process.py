@@ -8,7 +8,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from mujoco_ros.process import managed_process
-from mujoco_ros.process.managed_process import DELAYS_S, EARLY_S, START_S, ManagedProcess
+from mujoco_ros.process.managed_process import (
+    BUSY_S,
+    DELAYS_S,
+    EARLY_S,
+    START_S,
+    ManagedProcess,
+)
 
 LONG = "exec sleep 60"
 
@@ -123,23 +129,44 @@ def test_a_process_that_misses_its_heartbeat_is_killed_and_restarted(start, stop
     assert supervised.process.starts == 2
 
 
-def test_time_without_a_processor_does_not_count_towards_the_timeout(start, monkeypatch):
-    waited_s = [70.0]
-    monkeypatch.setattr(managed_process, "waited_for_processor", lambda _pid: waited_s[0])
+@pytest.mark.parametrize("kind", ["computes", "waits for a processor"])
+def test_time_in_which_a_process_computes_or_waits_for_a_processor_extends_its_deadline(
+    start, monkeypatch, kind
+):
+    times = [70.0, 70.0]
+    monkeypatch.setattr(managed_process, "processor_times", lambda _pid: tuple(times))
     supervised = start(LONG)
     supervised.deadline[0] = supervised.now + 1.5
     for _ in range(40):
         supervised.check(0.1)
-        waited_s[0] += 0.09
+        times[kind != "computes"] += 0.09
     assert supervised.process.starts == 1
-    for _ in range(20):  # now it has the processor
+    for _ in range(20):  # now it does neither
         supervised.check(0.1)
     supervised.check_until(lambda: supervised.process.starts == 2)
 
 
-def test_the_time_without_a_processor_is_read_from_the_kernel_or_zero():
-    assert managed_process.waited_for_processor(os.getpid()) >= 0.0
-    assert managed_process.waited_for_processor(2**30) == 0.0
+def test_an_endless_loop_is_ended(start, monkeypatch):
+    used = [0.0]
+    monkeypatch.setattr(managed_process, "processor_times", lambda _pid: (used[0], 0.0))
+    supervised = start(LONG)
+    supervised.deadline[0] = supervised.now + 1.5
+    while supervised.now < 1000.0 + BUSY_S:
+        supervised.check(0.3)
+        used[0] += 0.3
+    assert supervised.process.starts == 1
+    for _ in range(10):
+        supervised.check(0.3)
+        used[0] += 0.3
+    supervised.check_until(lambda: supervised.process.starts == 2)
+
+
+def test_processor_times_are_those_of_the_kernel_or_zero():
+    before = managed_process.processor_times(os.getpid())
+    while time.process_time() < before[0] + 0.1:
+        pass
+    assert managed_process.processor_times(os.getpid())[0] > before[0]
+    assert managed_process.processor_times(2**30) == (0.0, 0.0)
 
 
 def test_a_process_has_two_minutes_for_its_first_heartbeat(start):

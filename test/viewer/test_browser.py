@@ -244,10 +244,19 @@ def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(
     shown, listener, simulator
 ):
     running, _ = simulator
+    shown.page.evaluate(
+        """() => {
+            window.hadNotice = false;
+            new MutationObserver(() => { hadNotice ||= document.querySelector("#lag") !== null; })
+                .observe(document.body, {childList: true});
+        }"""
+    )
     os.kill(viewer_of(running), signal.SIGKILL)
     shown.page.wait_for_selector(NOTICE)
     shown.forget()
     shown.page.wait_for_selector(NOTICE, state="detached")
+    assert shown.page.evaluate("hadNotice"), "the page does not report that its image is old"
+    shown.page.wait_for_function("document.documentElement.dataset.lagS <= 0.5", timeout=START_MS)
     paint(listener, "box.paint", GREY)
     shown.wait(lambda: len(shown.magenta()) == 0, "the box in its old colour")
     assert resets(shown, listener)
@@ -271,3 +280,21 @@ def test_a_pull_ends_when_the_page_is_closed(shown, listener):
     assert pulls.latest.marker_name == "forearm"
     shown.page.close()
     assert listener.spin_until(lambda: is_over(pulls)), "the pull continues"
+
+
+def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):
+    running, widgets = simulator
+    page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE)
+    page.set_default_timeout(START_MS)
+    page.add_init_script(
+        """window.draws = 0;
+        window.requestAnimationFrame = draw => setTimeout(() => { draws++; draw(0); }, 500);"""
+    )
+    with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
+        page.goto(re.findall(r"the viewer is at (\S+)", running.log)[-1])
+    shown = PageDriver(page, widgets)
+    draws, frames = page.evaluate("draws"), shown.frame_count
+    shown.wait(lambda: shown.frame_count >= frames + 10, "frames of the viewer")
+    # Studio's page and the script each draw; the last frames may be in flight.
+    assert shown.frame_count - frames <= page.evaluate("draws") - draws + 2
+    page.close()

@@ -63,7 +63,7 @@ class ViewerNode:
         except Exception as error:  # rclpy has no narrower type for wrong --ros-args
             raise UserInputError(f"ROS 2 cannot start: {type(error).__name__}: {error}") from error
         endpoints, caller = Endpoints(self.node), ServiceCaller(self.node)
-        requests = Requests(self.node)
+        self._requests = requests = Requests(self.node)
         parameters = SimulatorParameters(caller, requests, endpoints, simulator)
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
@@ -85,6 +85,10 @@ class ViewerNode:
         self._executor.add_node(self.node)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._spin, name="viewer node", daemon=True)
+
+    def note_image_age(self, seconds: float) -> None:
+        """Record the age of the displayed image [s], for requests on an old one."""
+        self._requests.image_age_s = seconds
 
     def start(self) -> None:
         """Start the executor's thread."""

@@ -21,10 +21,16 @@ TITLE = "mujoco_ros"
 _IDLE_PERIOD_S = 0.1
 # Period of the state for spectators while no browser shows the panels [s].
 _SPECTATOR_PERIOD_S = 1.0 / 30.0
+# Period of the state while a page draws the last frame of the panels [s].
+_STATE_PERIOD_S = 1.0 / 60.0
 
 
 class PanelsHidden(messages.Event):
     """No browser shows the panels: none is connected, or all are spectators."""
+
+
+class PageHalted(messages.Event):
+    """The page in control draws no more, as in a hidden tab."""
 
 
 class _NoPanels:
@@ -50,12 +56,18 @@ class Page(web_viewer.WebViewer):
             self.dispatch(event)
 
     def prepare_next_frame(self) -> bool:
-        """Begin a frame; return whether a browser shows the panels."""
+        """Begin a frame; return whether a browser shows the panels and has drawn the last frame."""
         if self._guard.connections != self._connections:
             self._connections = self._guard.connections
             self._feed.note_connection_change()
         is_connected = self._connections > 0
+        if is_connected and not self._guard.frames.wait(_STATE_PERIOD_S):
+            if self._guard.frames.has_halted:
+                self.dispatch(PageHalted())
+            self._stream_state()
+            return False
         if is_connected and super().prepare_next_frame():
+            self._guard.frames.note_built()
             return True
         self.dispatch(PanelsHidden())
         if is_connected:

@@ -1,4 +1,4 @@
-"""The script added to Studio's page: it reconnects the stream of states and keeps the theme."""
+"""The script added to Studio's page: it measures its lag, reconnects, and keeps the theme."""
 
 from websockets.http11 import Response
 
@@ -6,7 +6,8 @@ _PAGES = ("/", "/index.html")
 _HEAD = b"<head>"
 # Studio's page reconnects only after 60 frames, half a minute without a graphics card. It starts
 # dark, whatever the browser prefers, and sends its theme only when the theme changes, even while
-# the viewer ignores it.
+# the viewer ignores it. For the marks, see `MarkedConnection`; each frame of the page draws what
+# arrived before it, and this script's callback precedes Studio's.
 _SCRIPT = b"""
     <script>
       "use strict";
@@ -40,6 +41,47 @@ _SCRIPT = b"""
         };
         const initialTheme = theme(); // Before Studio's page reads its own.
 
+        const STALE_S = 0.5;
+        const MARK = "drawn=";
+        const measured = new Map(); // The socket of each path.
+        class MeasuredSocket extends Socket {
+          constructor(url, ...rest) {
+            super(url, ...rest);
+            this.mark = this.newest = null; // Creation on the page's clock [ms].
+            this.addEventListener("message", (event) => {
+              if (typeof event.data !== "string") {
+                this.newest = this.mark;
+              } else if (event.data.startsWith(MARK)) {
+                event.stopImmediatePropagation();
+                const [drawn, waited] = event.data.slice(MARK.length).split(";").map(Number);
+                this.mark = drawn + waited;
+              }
+            });
+            measured.set(new URL(url, location.href).pathname, this);
+          }
+        }
+        const age = document.createElement("div");
+        age.id = "lag";
+        age.style.cssText =
+          "position:fixed;top:4px;left:50%;transform:translateX(-50%);z-index:9999;" +
+          "padding:4px 12px;border-radius:6px;background:#c62828;color:#fff;" +
+          "font:14px sans-serif;pointer-events:none";
+        const measure = () => {
+          const now = performance.now();
+          const marks = [...measured.values()].map((socket) => socket.newest);
+          const known = marks.filter((mark) => mark !== null);
+          const lag = known.length ? (now - Math.min(...known)) / 1000 : 0;
+          if (known.length) document.documentElement.dataset.lagS = lag.toFixed(3);
+          for (const socket of measured.values()) {
+            if (socket.readyState === Socket.OPEN) socket.send(`${MARK}${now};${lag}`);
+          }
+          age.textContent = `this image is ${lag.toFixed(1)} s old`;
+          if (lag > STALE_S) document.body.append(age);
+          else age.remove();
+          requestAnimationFrame(measure);
+        };
+        requestAnimationFrame(measure);
+
         class ReconnectingSocket {
           constructor(url) {
             this.url = url;
@@ -48,7 +90,7 @@ _SCRIPT = b"""
             this.open();
           }
           open() {
-            this.socket = new Socket(this.url);
+            this.socket = new MeasuredSocket(this.url);
             this.socket.binaryType = "arraybuffer";
             this.socket.onopen = (event) => {
               notice.remove();
@@ -99,10 +141,11 @@ _SCRIPT = b"""
         }
 
         window.WebSocket = new Proxy(Socket, {
-          construct: (Kind, [url, ...rest]) =>
-            new URL(url, location.href).pathname === "/state"
-              ? new ReconnectingSocket(url)
-              : new Kind(url, ...rest),
+          construct: (Kind, [url, ...rest]) => {
+            const path = new URL(url, location.href).pathname;
+            if (path === "/state") return new ReconnectingSocket(url);
+            return path === "/ui" ? new MeasuredSocket(url, ...rest) : new Kind(url, ...rest);
+          },
         });
       })();
     </script>

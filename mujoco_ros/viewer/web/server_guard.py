@@ -13,10 +13,13 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
+from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 
 _PORTS_TRIED = 20
 _BACKLOG = 128
 _UPLOADS = "/drop"
+_PANELS = "/ui"
 # Other sites may neither embed the page nor read the model.
 _REVOKED = {"access-control-allow-origin", "cross-origin-resource-policy"}
 _HARDENING = {
@@ -35,14 +38,18 @@ class WebServerGuard:
     Attributes:
         socket: The listening socket.
         connections: Number of open WebSocket connections.
+        frames: The frames of the panels that the page in control has drawn.
     """
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(
+        self, host: str, port: int, *, on_lag: Callable[[float], object] | None = None
+    ) -> None:
         """Bind to the first free port from `port` on; 0 is any.
 
         Args:
             host: Name or address of the interface.
             port: TCP port.
+            on_lag: Called with the age of what the page in control draws, as it reports [s].
 
         Raises:
             UserInputError: If this machine has no such interface, or no port is free.
@@ -50,6 +57,8 @@ class WebServerGuard:
         self.socket = _bind(host, port)
         self._requested_port = port
         self.connections = 0
+        self.frames = DrawnFrames()
+        self._on_lag = on_lag
         self._names = {"localhost", host.lower()}
         # Another machine may claim the other names in the network and map them to loopback.
         if not ip_address(self.socket.getsockname()[0]).is_loopback:
@@ -91,7 +100,7 @@ class WebServerGuard:
 
     def serve(
         self,
-        handler: Callable[[ServerConnection], Awaitable[None]],
+        handler: Callable[[Any], Awaitable[None]],
         *,
         finish: Callable[[str, Response], None],
         process_request: Callable[[ServerConnection, Request], Response | None],
@@ -108,7 +117,7 @@ class WebServerGuard:
         async def counted(connection: ServerConnection) -> None:
             self.connections += 1
             try:
-                await handler(connection)
+                await self._handle(connection, handler)
             finally:
                 self.connections -= 1
 
@@ -128,6 +137,32 @@ class WebServerGuard:
             return final
 
         return serve(counted, process_request=checked, process_response=hardened, **options)
+
+    async def _handle(
+        self, connection: ServerConnection, handler: Callable[[Any], Awaitable[None]]
+    ) -> None:
+        """Handle a connection, whose messages are marked; that of the panels reports frames."""
+        path = connection.request.path if connection.request else ""
+        has_panels = False
+
+        def note_drawn() -> None:
+            nonlocal has_panels
+            if has_panels:
+                self.frames.note_drawn()
+            elif path.partition("?")[0] == _PANELS:  # its first message accepts the panels
+                has_panels = True
+                self.frames.set_page(True)
+
+        def note_lag(seconds: float) -> None:
+            if has_panels and self._on_lag is not None:
+                self._on_lag(seconds)
+
+        try:
+            await handler(MarkedConnection(connection, on_drawn=note_drawn, on_lag=note_lag))
+        finally:
+            if has_panels:
+                self.frames.set_page(False)
+                note_lag(0.0)
 
     def close(self) -> None:
         """Close the socket."""

@@ -73,8 +73,8 @@ class PageDriver:
             })""",
             count,
         )
-        first = self._read("frames", 0)
-        self.wait(lambda: self._read("frames", 0) >= first + count, "frames of the viewer", 0.02)
+        first = self.frame_count
+        self.wait(lambda: self.frame_count >= first + count, "frames of the viewer", 0.02)
 
     def press(self, position: tuple[float, float]) -> None:
         """Click at a position."""
@@ -93,7 +93,7 @@ class PageDriver:
         """Replace the text of a field and press return."""
         self.press(self.middle(label))
         self.page.keyboard.type(text)
-        self.frames()
+        self.frames(2 + len(text))  # Dear ImGui may take one character per frame
         self.page.keyboard.down("Enter")
         self.frames()
         self.page.keyboard.up("Enter")
@@ -108,6 +108,11 @@ class PageDriver:
         for part in (0.5, 1.0):
             self.page.mouse.move(start[0] + part * motion[0], start[1] + part * motion[1])
             self.frames()
+
+    @property
+    def frame_count(self) -> int:
+        """Number of frames that the viewer has built."""
+        return int(self._read("frames", 0))
 
     @property
     def found(self) -> dict[str, list[float]]:

@@ -334,5 +334,9 @@ def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
         )
         assert clients.parameters.known == {}
         assert viewer.node.get_namespace() == "/elsewhere"
+        viewer.note_image_age(1.23)
+        assert clients.simulation.pause().name == "pause, on an image 1.2 s old"
+        viewer.note_image_age(0.5)
+        assert clients.simulation.pause().name == "pause"
     finally:
         viewer.close()

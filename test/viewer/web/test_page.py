@@ -29,8 +29,9 @@ CONTROLS = """
           this.onmessage({ data: "viewers=1;role=controller" });
         });
       }
+      addEventListener() {}
       send(text) {
-        sent.push(text);
+        if (text.startsWith("theme=")) sent.push(text);
       }
     };
 """
@@ -169,6 +170,22 @@ def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
             connection.send("state_ack")
     served.state.update_is = Update.NOTHING
     assert served.counter.frames == frames
+
+
+def test_a_page_that_reports_what_it_draws_receives_the_age_of_each_state(served):
+    served.state.update_is = Update.STATE
+    with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
+        connection.send("drawn=nan;0")
+        connection.send("drawn=12.5;0.25")
+        received: list[str | bytes] = []
+        while not any(isinstance(message, bytes) for message in received[-1:]) or not any(
+            str(message).startswith("drawn=") for message in received
+        ):
+            received.append(connection.recv(PATIENCE_S))
+            connection.send("state_ack")
+    served.state.update_is = Update.NOTHING
+    token, waited_ms = str(received[-2]).removeprefix("drawn=").split(";")
+    assert (token, float(waited_ms) >= 0.0) == ("12.500", True)
 
 
 def test_dropped_files_are_rejected(served):

@@ -1,0 +1,80 @@
+"""Connections on which the page learns the age of what it receives."""
+
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+from websockets.asyncio.server import ServerConnection
+
+_PREFIX = "drawn="
+
+
+class MarkedConnection:
+    """A connection of a page that reports when it draws, and to which each image is marked.
+
+    A page sends ``drawn=<time>;<lag>`` when it draws: the time of its own clock [ms], and the age
+    of what it draws [s]. Before each binary message the connection sends the last such time and
+    the milliseconds since it arrived, from which the page computes an upper bound of the age of
+    that message without comparing clocks. Pages that send no times receive no marks.
+    """
+
+    def __init__(
+        self,
+        connection: ServerConnection,
+        *,
+        on_drawn: Callable[[], object],
+        on_lag: Callable[[float], object],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Mark the messages of a connection.
+
+        Args:
+            connection: The connection; its other methods are available here.
+            on_drawn: Called with each binary message of the page.
+            on_lag: Called with the age of what the page draws [s].
+            now: Clock [s].
+        """
+        self._connection, self._now = connection, now
+        self._on_drawn, self._on_lag = on_drawn, on_lag
+        self._drawn: tuple[str, float] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    async def send(self, message: str | bytes) -> None:
+        """Send a message, with its mark if it is binary."""
+        if self._drawn is not None and isinstance(message, bytes):
+            token, received = self._drawn
+            await self._connection.send(f"{_PREFIX}{token};{1e3 * (self._now() - received):.0f}")
+        await self._connection.send(message)
+
+    async def recv(self) -> str | bytes:
+        """Receive the next message that is not a report."""
+        while True:
+            message: str | bytes = await self._connection.recv()
+            if not self._is_report(message):
+                return message
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        """Iterate over the messages that are not reports."""
+        async for message in self._connection:
+            if not self._is_report(message):
+                yield message
+
+    def _is_report(self, message: str | bytes) -> bool:
+        """Return whether the message is a report, and evaluate it."""
+        if isinstance(message, bytes):
+            self._on_drawn()
+            return False
+        if not message.startswith(_PREFIX):
+            return False
+        token, _, lag = message.removeprefix(_PREFIX).partition(";")
+        try:
+            numbers = float(token), float(lag)
+        except ValueError:
+            return True
+        if all(map(math.isfinite, numbers)):
+            self._drawn = f"{numbers[0]:.3f}", self._now()
+            self._on_lag(numbers[1])
+        return True

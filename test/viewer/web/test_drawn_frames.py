@@ -1,0 +1,94 @@
+"""When the next frame of the panels is built."""
+
+import pytest
+
+from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
+
+
+class Page:
+    """A page that draws at times which the test sets."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.frames = DrawnFrames(now=lambda: self.now)
+        self.frames.set_page(True)
+
+    def draw(self, after_s: float) -> None:
+        self.now += after_s
+        self.frames.note_drawn()
+
+    def is_due(self, after_s: float = 0.0) -> bool:
+        self.now += after_s
+        return self.frames.wait(0.0)
+
+
+def test_a_page_that_draws_nothing_gets_two_frames_only():
+    page = Page()
+    built = 0
+    while page.is_due(1.0) and built < 10:
+        page.frames.note_built()
+        built += 1
+    assert built == 2
+
+
+def test_a_fast_page_has_two_frames_in_flight():
+    page = Page()
+    for _ in range(3):
+        page.draw(0.016)
+    page.frames.note_built()
+    assert page.is_due()
+    page.frames.note_built()
+    assert not page.is_due(10.0)
+    page.draw(0.016)
+    assert page.is_due()
+
+
+@pytest.mark.parametrize("period", [0.3, 1.0, 4.0])
+def test_a_slow_page_gets_one_frame_in_the_second_half_of_its_period(period):
+    page = Page()
+    for _ in range(3):
+        page.draw(period)
+    lead = max(0.25, 0.5 * period)
+    assert not page.is_due(period - lead - 0.01)
+    assert page.is_due(0.02)
+    page.frames.note_built()
+    assert not page.is_due(0.5 * lead)
+
+
+def test_one_short_period_makes_the_next_frame_earlier():
+    page = Page()
+    for period in (1.0, 1.0, 0.3):
+        page.draw(period)
+    assert page.is_due(0.06)
+
+
+def test_draws_without_a_frame_are_no_permission_for_more_frames_later():
+    page = Page()
+    for _ in range(50):
+        page.draw(0.2)
+    assert page.is_due(1.0)
+    page.frames.note_built()
+    assert not page.is_due(1.0)
+
+
+def test_without_a_page_each_frame_is_due_because_studio_connects_with_one():
+    page = Page()
+    page.frames.note_built()
+    page.frames.note_built()
+    assert not page.is_due(10.0)
+    page.frames.set_page(False)
+    for _ in range(5):
+        assert page.is_due()
+        page.frames.note_built()
+
+
+def test_a_page_has_halted_when_it_draws_no_more():
+    page = Page()
+    assert not page.frames.has_halted
+    page.draw(1.0)
+    page.now += 1.9
+    assert not page.frames.has_halted
+    page.now += 0.2
+    assert page.frames.has_halted
+    page.frames.set_page(False)
+    assert not page.frames.has_halted

@@ -1,0 +1,93 @@
+"""Marks of what a page receives, and its reports of what it draws."""
+
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any
+
+import pytest
+
+from mujoco_ros.viewer.web.marked_connection import MarkedConnection
+
+
+def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine that never waits; another test's browser may have the event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("it waits")
+
+
+class Connection:
+    """A connection that yields `messages` and records what is sent."""
+
+    request = "the request"
+
+    def __init__(self, *messages: str | bytes) -> None:
+        self.messages = list(messages)
+        self.sent: list[str | bytes] = []
+
+    async def recv(self) -> str | bytes:
+        return self.messages.pop(0)
+
+    async def send(self, message: str | bytes) -> None:
+        self.sent.append(message)
+
+    async def __aiter__(self) -> AsyncIterator[str | bytes]:
+        while self.messages:
+            yield self.messages.pop(0)
+
+
+class Marked:
+    """A marked connection at a time that the test sets."""
+
+    def __init__(self, *messages: str | bytes) -> None:
+        self.now, self.drawn, self.lags = 10.0, 0, []
+        self.inner = Connection(*messages)
+        self.connection = MarkedConnection(
+            self.inner, on_drawn=self._draw, on_lag=self.lags.append, now=lambda: self.now
+        )
+
+    def _draw(self) -> None:
+        self.drawn += 1
+
+    async def rest(self) -> list[str | bytes]:
+        return [message async for message in self.connection]
+
+
+def test_reports_are_taken_out_of_the_messages():
+    marked = Marked("drawn=5;0.1", b"version", "drawn=21.5;0.7", b"input", "heartbeat")
+    assert run(marked.connection.recv()) == b"version"
+    assert run(marked.rest()) == [b"input", "heartbeat"]
+    assert marked.lags == [0.1, 0.7]
+    assert marked.drawn == 2
+
+
+def test_each_binary_message_follows_its_mark():
+    marked = Marked("drawn=21.5;0")
+    run(marked.rest())
+    marked.now += 0.25
+    for message in (b"state", "role=controller", b"state"):
+        run(marked.connection.send(message))
+    mark = "drawn=21.500;250"
+    assert marked.inner.sent == [mark, b"state", "role=controller", mark, b"state"]
+
+
+def test_a_page_that_reports_nothing_receives_no_marks():
+    marked = Marked()
+    run(marked.connection.send(b"state"))
+    assert marked.inner.sent == [b"state"]
+
+
+@pytest.mark.parametrize(
+    "report", ["drawn=", "drawn=1", "drawn=nan;1", "drawn=1;inf", "drawn=x;y", "drawn=1;2;3"]
+)
+def test_a_malformed_report_has_no_effect(report):
+    marked = Marked(report)
+    assert run(marked.rest()) == []
+    run(marked.connection.send(b"state"))
+    assert marked.inner.sent == [b"state"]
+    assert marked.lags == []
+
+
+def test_everything_else_is_that_of_the_connection():
+    assert Marked().connection.request == "the request"
