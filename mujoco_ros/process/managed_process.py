@@ -20,7 +20,7 @@ DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
 BUSY_S = 60.0
-"""Longest processor time beyond the deadline of a heartbeat: slow work continues, an endless loop does not."""
+"""Longest processor time beyond the deadline of a heartbeat, which ends endless loops."""
 _SUSPENDED_S = 0.4
 """Time between two checks that only a suspended or overloaded machine explains."""
 _READ_SIZE = 1 << 16
