@@ -3,7 +3,6 @@
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
@@ -18,21 +17,16 @@ from mujoco_ros.model.scene.size_limits import (
     too_large,
 )
 
-_INCLUDE, _MODEL = "include", "model"
+_NAMED = ("body", "frame", "worldbody")
+"""Elements that a model can attach to itself."""
+_WORLD = "world"
+"""Name by which <attach> finds <worldbody>."""
 _GRIDS = ("flexcomp", "composite")
 _NAN = re.compile(r"\bnan\b", re.IGNORECASE)
 _NAN_IS_NONE = ("mass", "fullinertia", "fromto")
 """Attributes in which MuJoCo takes NaN for a value that is not given; others are found later."""
 _DIGITS = 20
 """More digits than any permitted number has."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Reference:
-    """A file that an MJCF includes, or whose model it attaches."""
-
-    kind: str
-    file: str
 
 
 def check_text(text: str, where: str) -> None:
@@ -47,20 +41,7 @@ def check_text(text: str, where: str) -> None:
         MissingAssetError: It attaches a model by a relative path.
         UserInputError: It is too large, or a file contains itself.
     """
-    check_characters(text, where)
-    size, references = _scan(text, where)
-    walk = _Walk()
-    for reference in references:
-        if reference.kind == _INCLUDE:
-            raise ParseError(f"{where} includes a file; only a model file can include files")
-        if not os.path.isabs(reference.file):
-            raise MissingAssetError(
-                f"{where}: model '{reference.file}' is a relative path, but a model given as text "
-                "has no folder; give the absolute path"
-            )
-        path = Path(os.path.realpath(reference.file))
-        size += walk.size(path, path.parent, ())
-        _check_size(size, where)
+    _Document(_Walk(), None).add(text, where, ())
 
 
 def check_files(path: Path) -> None:
@@ -73,84 +54,154 @@ def check_files(path: Path) -> None:
     Raises:
         UserInputError: It is too large, or a file contains itself.
     """
-    real = Path(os.path.realpath(path))
-    _Walk().size(real, real.parent, ())
+    _Walk().size(Path(os.path.realpath(path)), ())
 
 
 class _Walk:
-    """Visits each file once."""
+    """Reads each model once."""
 
     def __init__(self) -> None:
-        self._sizes: dict[tuple[Path, Path], int] = {}
+        self._sizes: dict[Path, int] = {}
 
-    def size(self, path: Path, folder: Path, above: tuple[Path, ...]) -> int:
-        """Return the number of elements of a file with all that it contains.
+    def size(self, path: Path, above: tuple[Path, ...]) -> int:
+        """Return the number of elements of a model with all that it contains.
 
         Args:
-            path: The file, without symbolic links.
-            folder: Folder of the model, for the paths of includes.
+            path: Its file, without symbolic links.
             above: The files that contain it, outermost first.
         """
-        if path in above:
-            cycle = " → ".join(it.name for it in (*above[above.index(path) :], path))
-            raise ParseError(f"'{path}' contains itself: {cycle}")
-        if len(above) >= MAX_FILE_DEPTH:
-            raise too_large(str(path), f"files in files, {len(above) + 1} deep", MAX_FILE_DEPTH)
-        if (path, folder) not in self._sizes:
-            self._sizes[path, folder] = self._read(path, folder, (*above, path))
-        return self._sizes[path, folder]
-
-    def _read(self, path: Path, folder: Path, above: tuple[Path, ...]) -> int:
-        note_file(path)
-        text, where = _text(path), str(path)
-        check_characters(text, where)
-        size, references = _scan(text, where)
-        for reference in references:
-            found = _find(reference, path, folder)
-            if found is not None:
-                inner = folder if reference.kind == _INCLUDE else found.parent
-                size += self.size(found, inner, above)
-                _check_size(size, where)
-        return size
+        above = _below(path, above)
+        if path not in self._sizes:
+            document = _Document(self, path.parent)
+            document.add(_text(path), str(path), above)
+            self._sizes[path] = document.size
+        return self._sizes[path]
 
 
-def _find(reference: _Reference, path: Path, folder: Path) -> Path | None:
-    """Return the file that MuJoCo reads for a reference in the file `path`; None if none exists.
+def _below(path: Path, above: tuple[Path, ...]) -> tuple[Path, ...]:
+    """Return the files down to a path that those `above` contain.
 
-    The path of an include is relative to the folder of the model, or else to the file itself; that
-    of a model is relative to the file.
+    Raises:
+        UserInputError: It contains itself, or it is too deep.
     """
-    folders = [folder, path.parent] if reference.kind == _INCLUDE else [path.parent]
-    candidates = (os.path.realpath(it / reference.file) for it in folders)
+    if path in above:
+        cycle = " → ".join(it.name for it in (*above[above.index(path) :], path))
+        raise ParseError(f"'{path}' contains itself: {cycle}")
+    if len(above) >= MAX_FILE_DEPTH:
+        raise too_large(str(path), f"files in files, {len(above) + 1} deep", MAX_FILE_DEPTH)
+    return (*above, path)
+
+
+class _Document:
+    """The elements of one model, with the files that it includes, as they are counted.
+
+    Attributes:
+        size: Number of elements so far, after replication and attachment.
+    """
+
+    def __init__(self, walk: _Walk, folder: Path | None) -> None:
+        """Begin a model; `folder` is that of its file, None for a text."""
+        self.size = 0
+        self._walk, self._folder = walk, folder
+        self._factors = [1]  # of replication, for each open element
+        self._open: list[tuple[str, int]] = []  # name, and size before it, of each open element
+        self._attachable: dict[str, int] = {}
+        self._models: dict[str, int] = {}
+        self._included: set[Path] = set()
+
+    def add(self, text: str, where: str, above: tuple[Path, ...]) -> None:
+        """Count the elements of a text; `above` are the files that contain it, the last its own."""
+        check_characters(text, where)
+        depth = len(self._open)
+        has_nan = _NAN.search(text) is not None
+        for tag in tags(text):
+            if tag.begins:
+                if has_nan:
+                    _check_numbers(tag, where)
+                self._count(_entries(tag, where), where)
+                self._add_files(tag, where, above)
+                if tag.name == "attach":
+                    self._count(self._attached(tag), where)
+            if tag.begins and not tag.ends:
+                self._begin(tag)
+            elif tag.ends and not tag.begins and len(self._open) > depth:
+                self._end()
+        while len(self._open) > depth:
+            self._end()
+
+    def _count(self, elements: int, where: str) -> None:
+        self.size += self._factors[-1] * elements
+        if self.size > MAX_ELEMENTS:
+            raise too_large(where, f"{self.size} elements", MAX_ELEMENTS)
+
+    def _begin(self, tag: Tag) -> None:
+        copies = _number(tag.attributes, "count") if tag.name == "replicate" else 1
+        self._factors.append(self._factors[-1] * max(copies, 1))
+        name = ""
+        if tag.name in _NAMED:
+            name = _WORLD if tag.name == "worldbody" else tag.attributes.get("name", "")
+        self._open.append((name, self.size))
+
+    def _end(self) -> None:
+        self._factors.pop()
+        name, before = self._open.pop()
+        if name:
+            self._attachable[name] = self._attachable.get(name, 0) + self.size - before
+
+    def _attached(self, tag: Tag) -> int:
+        """Return the number of elements that an <attach> adds, or a larger one."""
+        model = tag.attributes.get("model", "")
+        if model:  # without a name in its <model>, that in its file
+            return self._models.get(model, max(self._models.values(), default=0))
+        sizes = dict(self._attachable)
+        sizes.update((name, self.size - before) for name, before in self._open if name)
+        part = tag.attributes.get("body") or tag.attributes.get("frame", "")
+        # The names of attached and replicated parts are not in the text.
+        return sizes.get(part, max(sizes.values(), default=0))
+
+    def _add_files(self, tag: Tag, where: str, above: tuple[Path, ...]) -> None:
+        """Count the file of an <include> or a <model>."""
+        file = tag.attributes.get("file", "") if tag.name in ("include", "model") else ""
+        if not file:
+            return
+        if tag.name == "include":
+            if self._folder is None:
+                raise ParseError(f"{where} includes a file; only a model file can include files")
+            found = _find(file, self._folder, above[-1].parent)
+            if found is not None:
+                below = _below(found, above)
+                if found not in self._included:  # MuJoCo rejects a second one
+                    self._included.add(found)
+                    self.add(_text(found), str(found), below)
+            return
+        if self._folder is None and not os.path.isabs(file):
+            raise MissingAssetError(
+                f"{where}: model '{file}' is a relative path, but a model given as text "
+                "has no folder; give the absolute path"
+            )
+        found = _find(file, above[-1].parent if above else Path("/"))
+        if found is not None:
+            size = self._walk.size(found, above)
+            self._models[tag.attributes.get("name", "")] = size
+            self._count(size, where)
+
+
+def _find(file: str, *folders: Path) -> Path | None:
+    """Return the file of a reference, in the first folder that has it; None if none has.
+
+    MuJoCo finds an included file in the folder of the model, or else of the file that includes it;
+    and a model in the folder of the file that names it.
+    """
+    candidates = (os.path.realpath(folder / file) for folder in folders)
     return next((Path(it) for it in candidates if os.path.isfile(it)), None)
 
 
 def _text(path: Path) -> str:
+    note_file(path)
     try:
         return read_file(path, "model file", largest=LARGEST_TEXT).decode(errors="replace")
     except MissingFileError:  # `mjcf_files` reports it, or MuJoCo
         return ""
-
-
-def _scan(text: str, where: str) -> tuple[int, list[_Reference]]:
-    """Return the number of elements of a text after replication, and its references to files."""
-    references, size, factors = [], 0, [1]
-    has_nan = _NAN.search(text) is not None
-    for tag in tags(text):
-        factor = factors[-1]
-        if tag.begins:
-            if has_nan:
-                _check_numbers(tag, where)
-            size += factor * _entries(tag, where)
-            _check_size(size, where)
-            if tag.name in (_INCLUDE, _MODEL) and (file := tag.attributes.get("file", "")):
-                references.append(_Reference(kind=tag.name, file=file))
-            if not tag.ends:
-                copies = _number(tag.attributes, "count") if tag.name == "replicate" else 1
-                factors.append(factor * max(copies, 1))
-        elif len(factors) > 1:
-            factors.pop()
-    return size, references
 
 
 def _entries(tag: Tag, where: str) -> int:
@@ -189,10 +240,6 @@ def _number(attributes: Mapping[str, str], name: str) -> int:
 def _numbers(text: str) -> Iterator[int]:
     """Yield the positive integers of an attribute; the parser reports the others."""
     for word in text.split():
-        if word.isdecimal():
-            yield int(word[:_DIGITS])
-
-
-def _check_size(size: int, where: str) -> None:
-    if size > MAX_ELEMENTS:
-        raise too_large(where, f"{size} elements", MAX_ELEMENTS)
+        digits = word.removeprefix("+")
+        if digits.isdecimal():
+            yield int(digits[:_DIGITS])

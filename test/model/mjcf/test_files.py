@@ -112,6 +112,49 @@ def test_files_that_multiply_are_too_large(tmp_path: Path) -> None:
         check_files(path)
 
 
+def test_models_that_are_attached_repeatedly_are_too_large(tmp_path: Path) -> None:
+    """Each of 20 files attaches the model of the next one twice: a million bodies."""
+    names = [f"m{i}" for i in range(20)]
+    again = "<worldbody><attach model='k' body='b' prefix='l_'/></worldbody>"
+    contents = {one: attach(f"{two}.xml") + again for one, two in pairwise(names)}
+    path = write(tmp_path, **contents, **{names[-1]: BODY.format("b")})
+    with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
+        check_files(path)
+    with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
+        part_from_text(f"<mujoco>{attach(str(path))}</mujoco>", name="x")
+
+
+def chain(count: int, name: str) -> str:
+    """Return bodies of which each attaches the previous one twice; `name` is that of the last."""
+    bodies = "".join(
+        f"<body name='b{i}'><attach {name.format(i - 1)} prefix='p{i}'/>"
+        f"<attach {name.format(i - 1)} prefix='q{i}'/></body>"
+        for i in range(1, count)
+    )
+    first = "<body name='b0'><geom size='.1'/></body>"
+    return f"<mujoco><worldbody>{first}{bodies}</worldbody></mujoco>"
+
+
+@pytest.mark.parametrize("name", ["body='b{0}'", "body='world'", "body='p{0}b0'"])
+def test_parts_that_a_model_attaches_to_itself_repeatedly_are_too_large(name: str) -> None:
+    with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
+        part_from_text(chain(20, name), name="x")
+
+
+def test_a_model_may_attach_parts_of_itself() -> None:
+    text = chain(6, "body='b{0}'")
+    names = [body.name for body in part_from_text(text, name="x").spec.bodies]
+    assert names == [body.name for body in mujoco.MjSpec.from_string(text).bodies]
+
+
+def test_files_that_are_included_in_a_replication_count_for_each_copy(tmp_path: Path) -> None:
+    include_it = f"<worldbody><replicate count='300'>{include('b.xml')}</replicate></worldbody>"
+    sites = "<replicate count='+999'><site/></replicate>"
+    path = write(tmp_path, a=include_it, b=sites)
+    with pytest.raises(UserInputError, match=r"too large: \d+ elements, limit 200000"):
+        check_files(path)
+
+
 def test_missing_files_folders_and_binary_ones_are_left_to_the_reader(tmp_path: Path) -> None:
     path = write(tmp_path, a=include("missing.xml") + include("sub") + include("binary"))
     (tmp_path / "sub").mkdir()
