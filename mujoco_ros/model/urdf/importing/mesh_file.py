@@ -7,18 +7,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
 from mujoco_ros.model.file_access import read_file
+from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.urdf.importing.converted_meshes import Mesh, converted
 from mujoco_ros.model.uri import resolve
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
 
+_NATIVE = ("msh", "obj")
+_CONVERTED = ("dae", "glb", "gltf", "off", "ply", "stl", "stl_ascii")
+"""Formats that trimesh reads without further packages; archives, whose content may be of any size,
+are not among them."""
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
 
@@ -72,7 +78,7 @@ def is_native(path: Path) -> bool:
     """Whether MuJoCo reads the file: OBJ, MSH and binary STL."""
     suffix = path.suffix.lower()
     if suffix != ".stl":
-        return suffix in (".obj", ".msh")
+        return suffix.removeprefix(".") in _NATIVE
     header = read_file(path, "mesh", first=_STL_HEADER)
     if len(header) < _STL_HEADER:
         return False
@@ -81,15 +87,33 @@ def is_native(path: Path) -> bool:
 
 
 def read_mesh(path: Path) -> MeshData:
-    """Read a file of any format of trimesh (COLLADA, glTF, ASCII STL, …) as one mesh.
+    """Read a file that MuJoCo cannot read (COLLADA, glTF, PLY, OFF, ASCII STL) as one mesh.
 
     COLLADA's unit is applied and its up axis ignored, as in RViz. The result is cached.
+
+    Raises:
+        UserInputError: The format is unknown, or the file cannot be read.
     """
     suffix = path.suffix.lower().removeprefix(".")
-    if suffix == "gltf":  # needs further files
-        return _mesh_data(_convert(path, b"", suffix))
+    if suffix not in _CONVERTED:
+        known = ", ".join(f".{it}" for it in sorted((*_NATIVE, *_CONVERTED)))
+        raise UserInputError(f"mesh '{path}': '{path.suffix}' is not one of {known}")
     content = read_file(path, "mesh")
+    if suffix == "gltf":  # whose mesh is in further files
+        return _mesh_data(_convert(path, content, suffix))
     return _mesh_data(converted(content, suffix, lambda: _convert(path, content, suffix)))
+
+
+class _Folder:
+    """The further files of a glTF file, for trimesh, which would open devices and named pipes."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def __getitem__(self, uri: str) -> bytes:
+        path = self._folder / unquote(uri)
+        note_file(path)
+        return read_file(path, "file")
 
 
 def _mesh_data(mesh: Mesh) -> MeshData:
@@ -103,17 +127,16 @@ def _convert(path: Path, content: bytes, suffix: str) -> Mesh:
     try:
         if suffix == "dae":
             content = _without_textures(content)
-        # Only glTF needs further files; without a path no texture is opened.
-        scene = (
-            trimesh.load_scene(path)
-            if suffix == "gltf"
-            else trimesh.load_scene(io.BytesIO(content), file_type=suffix)
-        )
+        files: Any = _Folder(path.parent)
+        resolver = files if suffix == "gltf" else None  # other formats need no further files
+        scene = trimesh.load_scene(io.BytesIO(content), file_type=suffix, resolver=resolver)
         dumped = [part for part in scene.dump() if isinstance(part, trimesh.Trimesh)]
         parts = [part for part in dumped if len(part.faces)]
     except ImportError as error:
         message = f"{path}: reading .{suffix} needs the Python package '{error.name}'"
         raise UserInputError(message) from error
+    except UserInputError:
+        raise
     # trimesh and its readers raise exceptions of any type.
     except Exception as error:
         raise UserInputError(f"{path}: cannot be read as .{suffix}: {error}") from error

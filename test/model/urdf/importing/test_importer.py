@@ -10,6 +10,7 @@ import pytest
 import trimesh
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.urdf.importing.importer import (
     COLLISION_GROUP,
     VISUAL_GROUP,
@@ -696,6 +697,47 @@ def test_an_invalid_mesh_is_an_error_that_names_the_file(load, tmp_path, name, c
     (tmp_path / name).write_bytes(content)
     with pytest.raises(UserInputError, match="broken"):
         load(robot(mesh_link("base", name, tag="collision")))
+
+
+def gltf(folder: Path) -> Path:
+    """Write a glTF file, whose mesh is in further files, and return one of those."""
+    for name, content in trimesh.exchange.gltf.export_gltf(off_centre_box().scene()).items():
+        (folder / name.replace("model.gltf", "part.gltf")).write_bytes(content)
+    return next(folder.glob("*.bin"))
+
+
+def test_a_gltf_file_is_read_with_its_buffers(load, tmp_path):
+    gltf(tmp_path)
+    model = load(robot(mesh_link("base", "part.gltf"))).compile()
+    np.testing.assert_allclose(extent(model, 0), OFF_CENTRE, atol=1e-6)
+
+
+@pytest.mark.timeout(60)  # a named pipe without a writer is read forever
+def test_files_of_a_gltf_file_are_regular_ones_in_the_folders_of_clients(load, tmp_path):
+    buffer = gltf(tmp_path)
+    buffer.unlink()
+    os.mkfifo(buffer)
+    with pytest.raises(UserInputError, match=f"{buffer.name}' is a named pipe; only regular files"):
+        load(robot(mesh_link("base", "part.gltf")))
+    outside = tmp_path.with_name(f"{tmp_path.name}_outside.bin")
+    outside.write_bytes(b"secret")
+    description = tmp_path / "part.gltf"
+    description.write_text(description.read_text().replace(buffer.name, f"../{outside.name}"))
+    text = robot(mesh_link("base", "part.gltf"))
+    path = tmp_path / "robot.urdf"
+    path.write_text(text)
+    with (
+        FileAccess(lambda: [tmp_path]).for_client(),
+        pytest.raises(UserInputError, match="is not in a folder of which clients may name files"),
+    ):
+        load_urdf(path)
+
+
+@pytest.mark.parametrize("suffix", ["zip", "zae", "bz2"])
+def test_archives_of_meshes_are_not_read(load, tmp_path, suffix):
+    (tmp_path / f"part.{suffix}").write_bytes(b"PK")
+    with pytest.raises(UserInputError, match=rf"'\.{suffix}' is not one of \.dae, \.glb, \.gltf"):
+        load(robot(mesh_link("base", f"part.{suffix}")))
 
 
 def test_a_missing_file_is_an_error(tmp_path):
