@@ -28,6 +28,10 @@ _MAX_VALUES = 100_000
 """Values of a YAML text, where an alias counts as all values that it stands for."""
 
 
+_MAX_DIGITS = 80
+"""Characters of an integer; 64 bits have 64 digits at most."""
+
+
 class _UniqueKeyLoader(yaml.SafeLoader):
     """PyYAML's safe loader, for which a repeated key and too many values are errors."""
 
@@ -76,7 +80,19 @@ def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[An
     return loader.construct_mapping(node, deep=True)
 
 
+def _integer(loader: _UniqueKeyLoader, node: yaml.ScalarNode) -> int:
+    """Return an integer of 64 bits; others take long to convert and to print."""
+    value = 1 << 63 if len(node.value) > _MAX_DIGITS else loader.construct_yaml_int(node)
+    if not -(1 << 63) <= value < 1 << 63:
+        raise UserInputError(
+            f"line {node.start_mark.line + 1}: the integer {node.value[:_MAX_DIGITS]} has more "
+            "than 64 bits"
+        )
+    return int(value)
+
+
 _UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+_UniqueKeyLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 # 1e-3 is a text in YAML 1.1, which PyYAML implements, and a number in YAML 1.2.
 _UniqueKeyLoader.add_implicit_resolver(
     "tag:yaml.org,2002:float",

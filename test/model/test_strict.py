@@ -122,9 +122,15 @@ def test_an_error_has_its_location_and_the_valid_values(parse, text, message):
     assert "\n" not in str(caught.value)
 
 
-def test_an_integer_too_large_for_a_float_is_refused(parse):
-    with pytest.raises(UserInputError, match=r"size\[0\]: expected a number, got 1000"):
-        parse(f"{{name: a, size: [1{'0' * 400}, 1]}}")
+@pytest.mark.timeout(120)  # where time grows with the square of the length at most
+@pytest.mark.parametrize(
+    "integer", ["9" * 20, f"1{'0' * 400}", f"0x{'f' * 100_000}", ":".join(["59"] * 50_000)]
+)
+def test_an_integer_of_more_than_64_bits_is_refused(parse, integer):
+    with pytest.raises(UserInputError, match=r"line 2: the integer \w[\w:]* has more than 64 bits"):
+        parse(f"name: a\nseats: {integer}")
+    with pytest.raises(UserInputError, match="more than 64 bits"):
+        parse(f"name: a\nsize: [{integer}, 1]")
 
 
 @pytest.mark.parametrize(
