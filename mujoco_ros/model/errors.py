@@ -6,7 +6,8 @@ from difflib import get_close_matches
 
 _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 4000
-_QUOTE = re.compile(rf"(?<![\w'])'([^']{{{_LONGEST_QUOTE + 1},}})'(?!\w)")
+# Where the engine has cut a message, the next mark begins another quotation, or there is none.
+_QUOTE = re.compile(r"(?<![\w'])'([^']*)('(?!\w)|(?=')|\Z)")
 # A shortened quotation, with its marks, is no long word.
 _WORD = re.compile(rf"(\S{{{_LONGEST_QUOTE}}})\S{{10,}}")
 
@@ -18,10 +19,15 @@ def shortened(message: str) -> str:
     """
     if len(message) <= _LONGEST_QUOTE:
         return message
-    message = _QUOTE.sub(lambda found: f"'{found.group(1)[:_LONGEST_QUOTE]}…'", message)
+    message = _QUOTE.sub(_shortened_quotation, message)
     message = _WORD.sub(lambda found: f"{found.group(1)}…", message)
     longer = len(message) > _LONGEST_MESSAGE
     return f"{message[:_LONGEST_MESSAGE]}…" if longer else message
+
+
+def _shortened_quotation(found: re.Match[str]) -> str:
+    text, end = found.groups()
+    return f"'{text[:_LONGEST_QUOTE]}…{end}" if len(text) > _LONGEST_QUOTE else found.group()
 
 
 class UserInputError(ValueError):

@@ -17,6 +17,13 @@ def test_quotations_are_cut_at_200_characters(filler):
     assert message == f"joint '{name[:200]}…' not found; there are: a, b"
 
 
+@pytest.mark.parametrize("end", ["", " Element 'joint', line 1"])
+def test_quotations_without_an_end_are_cut(end):
+    message = str(UserInputError(f"invalid keyword: '{'q ' * 250}{end}"))
+    assert message.startswith(f"invalid keyword: '{'q ' * 100}…")
+    assert len(message) < 250
+
+
 def test_words_without_marks_are_cut():
     assert str(UserInputError(f"{'k' * 100_000}: is wrong")) == f"{'k' * 200}… is wrong"
 
