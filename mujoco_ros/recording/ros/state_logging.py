@@ -172,7 +172,10 @@ class StateLogging(Component):
         """Return the file that a client names."""
         if "\0" in name:
             raise UserInputError(f"state log {name!r} is not a path: it has a NUL character")
-        return self._folder / Path(name).expanduser()
+        try:
+            return self._folder / Path(name).expanduser()
+        except RuntimeError as error:  # there is no such user
+            raise UserInputError(f"state log '{name}' is not a path: {error}") from error
 
     def _allocate(self, plant: Plant, every: int) -> RingBuffer:
         return RingBuffer(self._simulation, plant, every)

@@ -152,13 +152,15 @@ def test_a_file_that_cannot_be_created_is_refused(tmp_path, name, message):
     assert logged.values["state_log"] == ""
 
 
-@pytest.mark.parametrize("name", ["{}/out.mjlog", "../out.mjlog", "link/out.mjlog", "a\0b", "~/x"])
+@pytest.mark.parametrize(
+    "name", ["{}/out.mjlog", "../out.mjlog", "link/out.mjlog", "a\0b", "~/x", "~no.user/x"]
+)
 def test_clients_have_logs_written_below_a_folder_only(tmp_path, name):
     folder = tmp_path / "folder"
     folder.mkdir()
     (folder / "link").symlink_to(tmp_path)
     logged = Logged(folder=str(folder))
-    with pytest.raises(UserInputError, match=r"is not below '.*folder'|NUL"):
+    with pytest.raises(UserInputError, match=r"is not below '.*folder'|NUL|home"):
         logged.set(state_log=name.format(tmp_path))
     assert list(tmp_path.glob("*.mjlog")) == []
 

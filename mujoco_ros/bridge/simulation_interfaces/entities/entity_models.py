@@ -48,7 +48,7 @@ class ResourceSource:
         Raises:
             MissingFileError: The URI cannot be a file here, or is relative.
         """
-        if "://" not in self.uri and not Path(self.uri).expanduser().is_absolute():
+        if "://" not in self.uri and not self.uri.startswith(("/", "~")):
             raise MissingFileError(
                 f"'{self.uri}' is a relative path; give file:///<path>, "
                 "package://<package>/<path> or an absolute path"

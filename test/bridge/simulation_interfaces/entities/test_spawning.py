@@ -98,6 +98,7 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
     [
         ({}, CODES.NO_RESOURCE, "there is neither a uri nor a resource_string"),
         ({"uri": "relative.xml"}, CODES.NO_RESOURCE, "'relative.xml' is a relative path"),
+        ({"uri": "~no.user/x.xml"}, CODES.NO_RESOURCE, "is not a path"),
         ({"uri": "http://x/y.xml"}, CODES.NO_RESOURCE, "'http' is not supported"),
         ({"uri": "package://nothing/y.xml"}, CODES.NO_RESOURCE, "package 'nothing' not found"),
         ({"uri": "package://mujoco_ros/y.xml"}, CODES.NO_RESOURCE, "there is no file"),
