@@ -10,6 +10,7 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import MAX_TIMESTEP, MIN_TIMESTEP, PhysicsConfig
 from mujoco_ros.model.scene.physics_options import CHOICES, read_options
+from mujoco_ros.model.scene.size_limits import MAX_ITERATIONS
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.options_check import try_options
 
@@ -39,7 +40,7 @@ _BOUNDS: dict[str, tuple[Any, Any]] = {
 }
 _BOUNDS_OF_TYPE: dict[type, tuple[Any, Any]] = {
     str: (None, None),
-    int: (0, 2**31 - 1),
+    int: (0, MAX_ITERATIONS),
     float: (0.0, _LARGEST),
     tuple: (-_LARGEST, _LARGEST),
 }

@@ -26,10 +26,11 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.engine_plugins import load_plugins
-from mujoco_ros.model.scene.mjcf_files import engine_error
+from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
 from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
 from mujoco_ros.model.scene.pose_config import quaternion_wxyz
+from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
@@ -224,9 +225,9 @@ def _build(
         write_options(spec.option, config.physics)
         try:
             model = spec.compile()
-        except (ValueError, mujoco.FatalError) as error:
+        except ENGINE_ERRORS as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
-    _finish(model)
+    _finish(model, config.name)
     warnings = (it.message for it in caught if issubclass(it.category, UserWarning))
     log = tuple(dict.fromkeys(" ".join(str(it).split()) for it in warnings))
     return Assembly(
@@ -256,18 +257,19 @@ def _binary(config: SceneConfig) -> Assembly:
     content = read_file(path, "model file")
     try:
         model = mujoco.MjModel.from_binary_path(str(path), {str(path): content})
-    except (ValueError, mujoco.FatalError) as error:
+    except ENGINE_ERRORS as error:
         raise UserInputError(
             f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
             f"here {mujoco.__version__})"
         ) from error
     write_options(model.opt, config.physics)
-    _finish(model)
+    _finish(model, config.name)
     part = Part(config=robot, spec=None, prefix="")
     return Assembly(config=config, model=model, base=None, parts=(part,))
 
 
-def _finish(model: mujoco.MjModel) -> None:
+def _finish(model: mujoco.MjModel, scene: str) -> None:
+    check_model(model, f"scene '{scene}'")
     _check_numbers(model)
     # The simulator resets to the keyframe and reports it; the engine resets to qpos0 silently.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
@@ -332,7 +334,7 @@ def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
         restore_files(part.spec, part.files)
         try:
             spec.attach(part.spec, prefix=part.prefix, frame=frame)
-        except (ValueError, mujoco.FatalError) as error:
+        except ENGINE_ERRORS as error:
             raise engine_error(f"'{part.name}' cannot be merged", error) from error
 
 

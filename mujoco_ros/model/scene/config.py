@@ -22,7 +22,12 @@ from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.model.scene.robot_options.self_collision import SelfCollision
-from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, check_count
+from mujoco_ros.model.scene.size_limits import (
+    MAX_ITERATIONS,
+    MAX_OBJECTS,
+    MAX_ROBOTS,
+    check_count,
+)
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -173,7 +178,12 @@ class PhysicsConfig:
         """Reject values that the engine does not check."""
         if self.timestep is not None and not MIN_TIMESTEP <= self.timestep <= MAX_TIMESTEP:
             raise UserInputError(f"'timestep' must be within 1e-5 and 0.1 s, got {self.timestep}")
-        for name in ("iterations", "ls_iterations", "tolerance", "density", "viscosity"):
+        for name in ("iterations", "ls_iterations"):
+            if not 0 <= (getattr(self, name) or 0) <= MAX_ITERATIONS:
+                raise UserInputError(
+                    f"'{name}' must be within 0 and {MAX_ITERATIONS}, got {getattr(self, name)}"
+                )
+        for name in ("tolerance", "density", "viscosity"):
             value = getattr(self, name)
             if value is not None and not 0 <= value < 1 << 31:
                 raise UserInputError(f"'{name}' must not be negative nor huge, got {value}")

@@ -26,6 +26,8 @@ _ENDS = {"<?": "?>", "<!--": "-->"}
 _ASSETS = {"mesh": "mesh", "texture": "texture", "hfield": "height field", "skin": "skin"}
 _FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _FOLDERS = ("assetdir", "meshdir", "texturedir")
+ENGINE_ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
+"""Exceptions of MuJoCo's parser and compiler."""
 
 
 def without_comments(text: str) -> str:
@@ -115,7 +117,7 @@ def _read(model: _Model, content: bytes, above: tuple[str, ...]) -> mujoco.MjSpe
             for name, document in model.documents.items():
                 files[name] = document
             spec = mujoco.MjSpec.from_file(str(model.name), vfs=files)
-    except (ValueError, mujoco.FatalError) as error:
+    except ENGINE_ERRORS as error:
         raise engine_error(model.where, error) from error
     _make_paths_absolute(spec, model)
     return spec

@@ -25,6 +25,20 @@ MAX_ROBOTS = 100
 """Robots of a scene, each with its own topics and services."""
 MAX_OBJECTS = 5000
 """Objects of a scene."""
+MAX_MODEL_BYTES = 1 << 30
+"""Size of a compiled model with meshes, height fields and textures [byte]. Several are in memory
+during a change."""
+MAX_ARENA_BYTES = 4 << 30
+"""Memory of the engine for contacts and constraints [byte], which is used up only if they are
+many."""
+MAX_STATE = 1_000_000
+"""Numbers of all sensors, or of user data, or of the samples of delays, which are copied in each
+step."""
+MAX_USER_VALUES = 1000
+"""User values of one element."""
+MAX_ITERATIONS = 10_000
+"""Iterations of a solver in one step, which cannot be interrupted."""
+_ITERATIONS = ("", "ls_", "noslip_", "ccd_", "sdf_")
 
 
 def too_large(where: str, what: str, limit: int) -> UserInputError:
@@ -45,7 +59,7 @@ def check_count(what: str, items: Sized, limit: int, where: str) -> None:
 
 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
-    """Reject names, height fields and textures that are too large."""
+    """Reject names, height fields, textures and user data that are too large."""
     for kind, elements in _named(spec):
         for element in elements:
             name = element.name
@@ -58,21 +72,66 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
         flat = texture.type == mujoco.mjtTexture.mjTEXTURE_2D
         height = texture.height if flat else 6 * texture.width  # the faces of a cube
         _check_entries("texels of texture", texture.name, texture.width * height, where)
+    for size in ("nkey", "nuserdata"):
+        _check(size, getattr(spec, size), MAX_STATE, where)
+    for size in (name for name in dir(spec) if name.startswith("nuser_")):
+        _check(size, getattr(spec, size), MAX_USER_VALUES, where)
+    _check("bytes of memory", spec.memory, MAX_ARENA_BYTES, where)
+
+
+def check_model(model: mujoco.MjModel, where: str) -> None:
+    """Reject a compiled model that needs too much memory, or too much time for a step."""
+    for size, what, limit in (
+        ("nbuffer", "bytes of the model", MAX_MODEL_BYTES),
+        ("narena", "bytes of memory", MAX_ARENA_BYTES),
+        ("nsensordata", "numbers of sensors", MAX_STATE),
+        ("nuserdata", "nuserdata", MAX_STATE),
+        ("nhistory", "numbers of delayed sensors and actuators", MAX_STATE),
+    ):
+        _check(what, getattr(model, size), limit, where)
+    for kind in _ITERATIONS:
+        name = f"{kind}iterations"
+        _check(name, getattr(model.opt, name), MAX_ITERATIONS, where)
+    for index in range(model.nhfield):
+        field = model.hfield(index)
+        _check_entries("cells of hfield", field.name, int(field.nrow[0] * field.ncol[0]), where)
+    for index in range(model.ntex):
+        texture = model.tex(index)
+        texels = int(texture.width[0]) * int(texture.height[0])
+        _check_entries("texels of texture", texture.name, texels, where)
+
+
+def _check(what: str, value: int, limit: int, where: str) -> None:
+    if value > limit:
+        raise too_large(where, f"{value} {what}", limit)
 
 
 def _named(spec: mujoco.MjSpec) -> Iterable[tuple[str, Iterable[Any]]]:
-    """Return the elements whose names are part of the ROS interface, by kind."""
+    """Return the elements with names by kind."""
     return (
         ("body", spec.bodies),
+        ("frame", spec.frames),
         ("joint", spec.joints),
         ("geom", spec.geoms),
         ("site", spec.sites),
         ("camera", spec.cameras),
+        ("light", spec.lights),
         ("actuator", spec.actuators),
         ("sensor", spec.sensors),
         ("tendon", spec.tendons),
         ("equality", spec.equalities),
+        ("pair", spec.pairs),
+        ("exclude", spec.excludes),
         ("keyframe", spec.keys),
+        ("mesh", spec.meshes),
+        ("hfield", spec.hfields),
+        ("skin", spec.skins),
+        ("flex", spec.flexes),
+        ("texture", spec.textures),
+        ("material", spec.materials),
+        ("numeric", spec.numerics),
+        ("text", spec.texts),
+        ("tuple", spec.tuples),
     )
 
 

@@ -1,6 +1,12 @@
+import struct
+import zlib
+
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene import size_limits
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import load_spec, part_from_text
 
 TOO_LARGE = {
@@ -73,7 +79,7 @@ def chain(count: int) -> str:
     return f"<robot name='chain'>{links}{joints}</robot>"
 
 
-def replicated(*counts: int) -> str:
+def replicated(*counts: int | str) -> str:
     begin = "".join(f"<replicate count='{count}'>" for count in counts)
     end = "</replicate>" * len(counts)
     return f"<mujoco><worldbody>{begin}<geom size='1'/>{end}</worldbody></mujoco>"
@@ -83,6 +89,7 @@ LONG = "a" * 40
 TOO_MUCH = {
     "copies": (replicated(10**9), "1000000003 elements, limit 200000"),
     "copies of copies": (replicated(1000, 1000), "1001003 elements, limit 200000"),
+    "copies with a sign": (replicated("+1000000000"), "1000000003 elements, limit 200000"),
     "grid": (
         "<mujoco><worldbody><flexcomp name='f' type='grid' count='999 999 9' dim='3'/>"
         "</worldbody></mujoco>",
@@ -102,6 +109,24 @@ TOO_MUCH = {
         f"<mujoco><worldbody><body name='{'a' * 100_000}'/></worldbody></mujoco>",
         f"the name '{LONG}…' of a body has 100000 characters, limit 200",
     ),
+    "name of a texture": (
+        f"<mujoco><asset><texture name='{'a' * 201}' builtin='flat' width='1' height='1'/>"
+        "</asset></mujoco>",
+        f"the name '{LONG}…' of a texture has 201 characters, limit 200",
+    ),
+    "memory": (
+        "<mujoco><size memory='1T'/></mujoco>",
+        "1099511627776 bytes of memory, limit 4294967296",
+    ),
+    "user data": (
+        "<mujoco><size nuserdata='500000000'/></mujoco>",
+        "500000000 nuserdata, limit 1000000",
+    ),
+    "keyframes": ("<mujoco><size nkey='100000000'/></mujoco>", "100000000 nkey, limit 1000000"),
+    "user values": (
+        "<mujoco><size nuser_body='500000'/></mujoco>",
+        "500000 nuser_body, limit 1000",
+    ),
     "name in a URDF": (
         f"<robot name='r'><link name='{'a' * 201}'/></robot>",
         f"the name '{LONG}…' of a body has 201 characters, limit 200",
@@ -113,6 +138,59 @@ TOO_MUCH = {
 def test_a_text_that_asks_for_too_much_is_rejected(text: str, why: str) -> None:
     with pytest.raises(UserInputError, match=f"too large: {why}"):
         part_from_text(text, name="x")
+
+
+def png(width: int, height: int) -> bytes:
+    """Return a grey image."""
+
+    def chunk(kind: bytes, content: bytes) -> bytes:
+        check = struct.pack(">I", zlib.crc32(kind + content))
+        return struct.pack(">I", len(content)) + kind + content + check
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(bytes(width + 1) * height)
+    chunks = chunk(b"IHDR", header), chunk(b"IDAT", rows), chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+COMPILED = {
+    "sensors": ("<sensor><user dim='1000001'/></sensor>", "1000001 numbers of sensors"),
+    "iterations": ("<option iterations='10001'/>", "10001 iterations, limit 10000"),
+    "line search": ("<option ls_iterations='10001'/>", "10001 ls_iterations"),
+    "slip": ("<option noslip_iterations='2000000000'/>", "2000000000 noslip_iterations"),
+    "collisions": ("<option ccd_iterations='10001'/>", "10001 ccd_iterations"),
+    "height field of a file": (
+        "<asset><hfield name='alps' file='large.png' size='1 1 1 1'/></asset>",
+        "100 cells of hfield 'alps', limit 99",
+    ),
+    "texture of a file": (
+        "<asset><texture name='sky' type='2d' file='large.png'/></asset>",
+        "100 texels of texture 'sky', limit 99",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "why"), COMPILED.values(), ids=COMPILED)
+def test_a_compiled_model_that_is_too_large_is_rejected(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, content: str, why: str
+) -> None:
+    monkeypatch.setattr(size_limits, "MAX_ENTRIES", 99)
+    (tmp_path / "large.png").write_bytes(png(10, 10))
+    ball = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
+    path = tmp_path / "x.xml"
+    path.write_text(f"<mujoco>{content}{ball}</mujoco>")
+    with pytest.raises(UserInputError, match=f"scene 'x': too large: {why}"):
+        assemble(load_scene(str(path)))
+
+
+def test_models_that_are_too_large_together_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
+    field = "<asset><hfield name='f' nrow='100' ncol='100' size='1 1 1 1'/></asset>"
+    text = f"<mujoco>{field}<worldbody><body><geom size='1'/></body></worldbody></mujoco>"
+    scene = assemble(SceneConfig(name="plain"))
+    monkeypatch.setattr(size_limits, "MAX_MODEL_BYTES", scene.model.nbuffer + 60_000)
+    scene = rebuild(scene, add=[part_from_text(text, name="first")])
+    with pytest.raises(UserInputError, match=r"too large: \d+ bytes of the model, limit"):
+        rebuild(scene, add=[part_from_text(text, name="second")])
 
 
 @pytest.mark.timeout(120)
