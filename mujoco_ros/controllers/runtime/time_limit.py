@@ -11,7 +11,7 @@ from types import FrameType
 from typing import Any, ParamSpec, TypeVar
 
 from mujoco_ros.controllers.fsm.state_calls import TimeLimitError
-from mujoco_ros.process.managed_process import waited_for_processor
+from mujoco_ros.process.managed_process import processor_times
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -219,7 +219,7 @@ def _waited_s(ident: int) -> float:
     """Return how long a thread of this process was runnable but not running [s]."""
     for thread in threading.enumerate():
         if thread.ident == ident and thread.native_id is not None:
-            return waited_for_processor(thread.native_id)
+            return processor_times(thread.native_id)[1]
     return 0.0
 
 
