@@ -13,8 +13,8 @@ from mujoco_ros.sim.stepping.manager_source import ManagerSource
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05
 """Wall time between two checks for new subscriptions while the clock waits."""
-_NUDGE_S = 0.1
-"""Wall time of silence after which a controller_manager may have missed the clock."""
+_NUDGE_S = 0.3
+"""Wall time of silence after which a controller_manager may have missed the clock, each time."""
 
 Policy = Literal["wait", "proceed"]
 
@@ -199,14 +199,18 @@ class Lockstep:
 
         It may have missed the clock message, which it does not confirm, or the wake-up: clocks of
         rclcpp notify a thread that is about to sleep without a lock. Only a change of the time
-        notifies it again. So the clock is set back by the smallest time once, and then forth.
+        notifies it again. So the clock is set back by the smallest time, and forth, again and
+        again: where a program had no processor for long, the middleware loses several messages.
+        Once a component has published, its loop is awake. A loop that is merely slow may read the
+        time in between, so the first change is late and the second follows soon.
         """
-        if self._nudges == 2 or self._waited < (self._nudges + 1) * _NUDGE_S:
+        pairs, forth = divmod(self._nudges, 2)
+        if self._waited < (pairs + 1) * _NUDGE_S + forth * _CHECK_S:
             return 0
-        if not any(it.expected and it.config.manager for it in self._sources.values()):
+        if not forth and not any(source.asleep for source in self._sources.values()):
             return 0
         self._nudges += 1
-        return -1 if self._nudges == 1 else 1
+        return 1 if forth else -1
 
     def _look(self) -> bool:
         """Return whether the clock waits now."""

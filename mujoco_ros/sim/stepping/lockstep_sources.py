@@ -86,6 +86,11 @@ class Source:
         return self.awaited
 
     @property
+    def asleep(self) -> bool:
+        """Whether it may have missed the clock message of its tick."""
+        return False
+
+    @property
     def missing(self) -> str:
         """Whose command is missing, for the log."""
         return f"'{self.config.topic}'"

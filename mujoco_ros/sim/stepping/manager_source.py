@@ -65,6 +65,11 @@ class ManagerSource(Source):
         return self.awaited and self._phase == "running"
 
     @property
+    def asleep(self) -> bool:
+        """Whether no component has answered: its loop may have missed the clock message."""
+        return self.expected and not any(self._components.values())
+
+    @property
     def missing(self) -> str:
         """The components whose command is missing, for the log."""
         silent = [name for name, answered in self._components.items() if not answered]

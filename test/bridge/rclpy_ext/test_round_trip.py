@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 
 import pytest
+from rcl_interfaces.srv import GetParameters
 from rclpy.executors import MultiThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import qos_profile_sensor_data
@@ -53,6 +54,50 @@ def test_the_callbacks_of_earlier_messages_have_run(
         publisher.publish(Int32(data=number))
         assert trip.wait(WAIT_LIMIT_S)
         assert taken[-1:] == [number]
+
+
+@pytest.fixture
+def hasty(ros_node: Node) -> Iterator[list[int]]:
+    """What a node took that answers every other request before the messages sent earlier.
+
+    So does the executor of rclcpp if they arrive during its check for work.
+    """
+    taken: list[int] = []
+    node = Node("hasty", context=ros_node.context, start_parameter_services=False)
+    subscription = node.create_subscription(Int32, "numbers", taken.append, qos_profile_sensor_data)
+    service = node.create_service(GetParameters, "~/get_parameters", lambda _, response: response)
+    ended = threading.Event()
+
+    def work() -> None:
+        requests = 0
+        while not ended.wait(0.001):
+            request, header = service.handle.service_take_request(GetParameters.Request)
+            if request is None:
+                continue
+            requests += 1
+            while requests % 2 == 0 and (message := subscription.handle.take_message(Int32, False)):
+                taken.append(message[0].data)
+            service.send_response(GetParameters.Response(), header)
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    yield taken
+    ended.set()
+    thread.join(WAIT_LIMIT_S)
+    node.destroy_node()
+
+
+def test_the_callbacks_have_run_also_if_a_request_is_found_before_an_earlier_message(
+    ros_node: Node, spin_until: Callable[..., bool], hasty: list[int]
+) -> None:
+    publisher = ros_node.create_publisher(Int32, "numbers", 10)
+    trip = RoundTrip(ros_node, ["/hasty/get_parameters"])
+    assert connected(trip, spin_until)
+    assert spin_until(lambda: publisher.get_subscription_count() == 1, WAIT_LIMIT_S)
+    for number in range(20):
+        publisher.publish(Int32(data=number))
+        assert trip.wait(WAIT_LIMIT_S)
+        assert hasty[-1:] == [number]
 
 
 def test_a_node_that_does_not_answer_in_time_is_reported(

@@ -17,6 +17,7 @@ PENDULUM = """
 </worldbody></mujoco>
 """
 JOINTS = SourceConfig(topic="joint_commands", robot="arm", rate=200.0)
+MANAGER = SourceConfig(topic="joint_commands", robot="arm", rate=200.0, manager=True)
 FINGERS = SourceConfig(topic="hand/position_controller/commands", robot="hand", rate=100.0)
 
 
@@ -49,6 +50,11 @@ class LockstepRun:
         return self.lockstep.take(
             topic, stamp, lambda time: self.applied.append((name, round(time / TIMESTEP)))
         )
+
+    def component(self, name: str) -> None:
+        """Send a command of a component of a manager, stamped with the present time."""
+        stamp = round(self.simulation.time * 1e9)
+        self.lockstep.take("joint_commands", stamp, lambda _time: None, (name,))
 
     @property
     def status(self) -> Any:
@@ -295,3 +301,53 @@ def test_remaining_sources_keep_their_counts_and_their_tick() -> None:
     assert run.status.ticks == 1
     run.send()
     assert run.ask() == 0.0
+
+
+def with_manager() -> LockstepRun:
+    """Return a run whose clock waits for a manager with two components, at a tick."""
+    run = LockstepRun(MANAGER, timeout_s=60.0)
+    run.component("arm")
+    run.step()
+    run.component("arm")
+    run.component("hand")
+    while run.ask(after=0.05):
+        pass
+    run.steps(5)
+    assert run.lockstep.waiting
+    return run
+
+
+def nudges(run: LockstepRun, seconds: float) -> list[tuple[float, int]]:
+    """Return the changes of the clock in a silence, with the wall time after its beginning."""
+    found = []
+    begin = run.wall
+    while run.wall < begin + seconds:
+        run.ask(after=0.05)
+        if change := run.lockstep.take_nudge():
+            found.append((run.wall - begin, change))
+    return found
+
+
+def test_the_clock_is_set_back_and_forth_until_a_silent_manager_wakes() -> None:
+    run = with_manager()
+    found = nudges(run, 3.0)
+    assert [change for _, change in found] == [-1, 1] * (len(found) // 2)
+    assert len(found) >= 16, "again and again"
+    assert found[0][0] > 0.3
+    gaps = [b - a for (a, _), (b, _) in zip(found[::2], found[1::2], strict=True)]
+    assert max(gaps) < 0.11, "a loop that is merely slow may read the changed time"
+
+
+def test_the_clock_is_left_alone_once_a_component_has_published() -> None:
+    run = with_manager()
+    run.component("arm")
+    assert run.lockstep.waiting
+    assert nudges(run, 3.0) == []
+
+
+def test_a_clock_that_was_set_back_is_set_forth_also_if_a_component_publishes() -> None:
+    run = with_manager()
+    ((_, change),) = nudges(run, 0.37)
+    assert change == -1
+    run.component("arm")
+    assert [change for _, change in nudges(run, 3.0)] == [1]
