@@ -23,6 +23,7 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY_JOINTS,
 )
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.setting_specs import setting_specs
 from mujoco_ros.bridge.perturbation.appearance_parameters import APPEARANCE
 from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
@@ -45,7 +46,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROLLER
 from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
-from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR, setting_specs
+from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout

@@ -12,6 +12,7 @@ from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
 from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParameters
 from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
@@ -73,6 +74,7 @@ def compose(context: NodeContext) -> list[Component]:
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    settings.append(RealismParameters(context))
     extensions = extension_components(context)
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()

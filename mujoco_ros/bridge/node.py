@@ -12,8 +12,10 @@ from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.bridge.startup_summary import startup_summary
 from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.model.realism.realism_config import load_profile
 from mujoco_ros.model.scene.client_folders import client_folders
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.pacer import Pacer
 
@@ -46,7 +48,10 @@ class MujocoNode(ComponentNode):
     def _assemble(self, arguments: Sequence[str], added: Sequence[type[AddedComponent]]) -> None:
         values = self.settings.values
         options = {name: values[name] for name in ("on_divergence", "sensor_noise", "seed")}
-        simulation = Simulation(load_scene(values["scene"]), **options)
+        realism = None
+        if values["realism"]:
+            realism = load_profile(values["realism"], _from_here, "parameter 'realism'")
+        simulation = Simulation(load_scene(values["scene"]), realism=realism, **options)
         pacer = Pacer(
             simulation.model.opt.timestep,
             factor=values["real_time_factor"],
@@ -62,3 +67,8 @@ class MujocoNode(ComponentNode):
     def _begin_time(self) -> float:
         """Return the simulated time at which a world that is loaded begins [s]."""
         return 0.0 if rewinds(self.settings.values) else float(self.simulation.data.time)
+
+
+def _from_here(uri: str) -> Path:
+    """Return the path of a file that a parameter names."""
+    return resolve(uri, Path.cwd())

@@ -11,6 +11,7 @@ from mujoco_ros.control.modes import Mode
 from mujoco_ros.control.references import References
 from mujoco_ros.model.robot.actuator_limits import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
+from mujoco_ros.sim.force_limits import ForceLimits
 
 _GAIN, _BIAS, _DYN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn
 # Integers, because `in` compares from the left, and there MuJoCo's enums equal no number.
@@ -45,6 +46,9 @@ class Drives:
     ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero are
     plain effort control. Actuators on tendons and sites, muscles and those of engine plugins are
     not driven; they keep their controls.
+
+    Attributes:
+        force_limits: The force limits of all actuators.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
@@ -59,8 +63,7 @@ class Drives:
         self._gear = model.actuator_gear[outputs, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
-        self._own_ranges = model.actuator_forcerange.copy()
-        self._own_limited = model.actuator_forcelimited.astype(bool)
+        self.force_limits = ForceLimits(model)
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
         self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
         self._columns = as_slice(self._joints)
@@ -126,20 +129,11 @@ class Drives:
             joint: Index into the joint arrays.
             effort: Largest effort at the joint [Nm or N]; 0 restores the limit of the actuators.
         """
-        self.limit_actuators({row.actuator for row in self._inputs if row.joint == joint}, effort)
+        self.force_limits.limit(self.actuators(joint), effort)
 
-    def limit_actuators(self, actuators: Collection[int], effort: float) -> None:
-        """Limit the total effort of actuators on one joint or tendon, as `limit_effort`."""
-        model = self._model
-        for actuator in actuators:
-            own, limited = self._own_ranges[actuator], bool(self._own_limited[actuator])
-            gear = abs(float(model.actuator_gear[model.actuator_outadr[actuator], 0]))
-            reach = effort / (gear * len(actuators))
-            model.actuator_forcelimited[actuator] = limited or bool(effort)
-            low, high = own if limited else (-np.inf, np.inf)
-            model.actuator_forcerange[actuator] = (
-                (max(low, -reach), min(high, reach)) if effort else own
-            )
+    def actuators(self, joint: int) -> set[int]:
+        """Return the actuators that are driven on a joint, an index into the joint arrays."""
+        return {row.actuator for row in self._inputs if row.joint == joint}
 
     def set_gains(self, kp: np.ndarray, kd: np.ndarray) -> None:
         """Write PD gains to the engine, from the next step on.

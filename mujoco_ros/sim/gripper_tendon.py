@@ -63,7 +63,7 @@ class TendonDrive:
 
     def limit_effort(self, effort: float) -> None:
         """Limit the force of the servos on the tendon [N or Nm]; 0 restores their own limit."""
-        self._drives.limit_actuators(self._actuators, effort)
+        self._drives.force_limits.limit(self._actuators, effort)
 
 
 def position_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:

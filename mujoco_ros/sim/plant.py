@@ -12,6 +12,7 @@ from mujoco_ros.model.robot.layout import Joints, ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
+from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
 from mujoco_ros.sim.sample import Sample
 from mujoco_ros.sim.saturation import Saturation
@@ -56,6 +57,7 @@ class Plant:
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
+        realism: Imperfect sensors, buses and motors; None without any.
         moving: Its positions, velocities and activations in one array.  # (nq + nv + na,)
         extensions: State that extensions add.
         saturation: Counts of steps in which actuators were at their limits.
@@ -110,6 +112,7 @@ class Plant:
         )
         self.equalities = EqualitySettings(model, data)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
+        entries = entries_by_robot(assembly)
         # In one array: a single copy fills or shares it.
         self.moving = np.zeros(model.nq + model.nv + model.na)
         qpos, qvel, act = np.split(self.moving, np.cumsum((model.nq, model.nv)))
@@ -119,12 +122,19 @@ class Plant:
             act=act,
             qacc=data.qacc,
             qfrc_actuator=data.qfrc_actuator,
-            sensordata=np.zeros(model.nsensordata) if sensor_noise else data.sensordata,
+            sensordata=np.zeros(model.nsensordata) if sensor_noise or entries else data.sensordata,
             xpos=data.xpos,
             xquat=data.xquat,
             cam_xpos=data.cam_xpos,
             cam_xmat=data.cam_xmat,
+            measured_qpos=np.zeros(model.nq) if entries else qpos,
+            measured_qvel=np.zeros(model.nv) if entries else qvel,
+            measured_effort=np.zeros(model.nv) if entries else data.qfrc_actuator,
         )
+        self.realism = None
+        if entries:
+            parts = (self.joints, self.drives, self.sample)
+            self.realism = Realism(assembly, self.layout, data, *parts, entries, seed)
         self.saturation = Saturation(model, data, self.joints)
         self.extensions = ExtensionStates()
         self.same = None if before is None else Correspondence(before.assembly, assembly)
@@ -163,6 +173,21 @@ class Plant:
         self.extensions.reset()
         if self.noise is not None:
             self.noise.reset()
+        if self.realism is not None:
+            self.realism.reset()
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether the sample has measured numbers, which differ from the true ones."""
+        return self.noise is not None or self.realism is not None
+
+    def measure(self) -> None:
+        """Set the measured numbers of a new sample."""
+        self.sample.sensordata[:] = self.data.sensordata
+        if self.noise is not None:
+            self.noise.add(self.sample.sensordata)
+        if self.realism is not None:
+            self.realism.measure()
 
     def revert(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray) -> None:
         """Set an earlier valid state, with the current controls; time becomes zero."""

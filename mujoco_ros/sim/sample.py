@@ -10,7 +10,9 @@ class Sample:
     """The measured state at one instant; the arrays are reused by the next step.
 
     MuJoCo's step evaluates positions, forces and sensors before it integrates, so this is the state
-    at the beginning of the step: all of it belongs to the same time.
+    at the beginning of the step: all of it belongs to the same time, except what channels delay
+    (see `sim.realism`): the measured numbers of joints, which are the same arrays as the true ones
+    without channels, and the sensor readings.
 
     Attributes:
         qpos: Positions.  # (nq,)
@@ -23,6 +25,9 @@ class Sample:
         xquat: Body orientations in the world, wxyz.  # (nbody, 4)
         cam_xpos: Camera positions in the world.  # (ncam, 3)
         cam_xmat: Camera orientations in the world.  # (ncam, 9)
+        measured_qpos: Positions as the encoders of joints measure them, else as `qpos`.  # (nq,)
+        measured_qvel: As for positions.  # (nv,)
+        measured_effort: As for positions, of `qfrc_actuator`.  # (nv,)
     """
 
     qpos: np.ndarray
@@ -35,3 +40,6 @@ class Sample:
     xquat: np.ndarray
     cam_xpos: np.ndarray
     cam_xmat: np.ndarray
+    measured_qpos: np.ndarray
+    measured_qvel: np.ndarray
+    measured_effort: np.ndarray

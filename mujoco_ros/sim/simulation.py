@@ -10,6 +10,7 @@ import numpy as np
 from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
@@ -18,6 +19,7 @@ from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
@@ -29,8 +31,6 @@ _BAD = (
     mujoco.mjtWarning.mjWARN_BADQVEL,
     mujoco.mjtWarning.mjWARN_BADQACC,
 )
-
-
 _ROUNDING = 1e-6
 """Fraction of a timestep, far above the rounding errors of summed times."""
 
@@ -51,6 +51,7 @@ class Simulation:
         *,
         on_divergence: OnDivergence = "reset",
         sensor_noise: bool = False,
+        realism: RealismConfig | None = None,
         seed: int = 0,
     ) -> None:
         """Load a scene in its initial state.
@@ -59,6 +60,7 @@ class Simulation:
             scene: The scene, or its assembly.
             on_divergence: Reaction to invalid positions, velocities or accelerations.
             sensor_noise: Whether sensors have the noise that the model declares.
+            realism: Imperfections of robots for which the scene gives none.
             seed: Seed of the noise.
 
         Raises:
@@ -84,7 +86,7 @@ class Simulation:
         """Called by the physics thread when the state or the time was set."""
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
         """Called by the physics thread when the state of a robot alone was set."""
-        self._sensor_noise = sensor_noise
+        self._sensor_noise, self._default_realism = sensor_noise, realism
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
         self._timestep = 0.0
@@ -194,6 +196,8 @@ class Simulation:
         self._align(float(self.data.time))
         for control in self.controls:
             control.timestep = timestep
+        if self._realism is not None:
+            self._realism.configure()
         for listener in self.on_timestep:
             listener(timestep)
 
@@ -227,7 +231,9 @@ class Simulation:
             if joints is not None and (control.active or control.reset_hold.active):
                 self._measure(control, joints)
             control.update(time)
-        self.drives.write(self.references, self._ctrl)
+        realism = self._realism
+        sent = self.references if realism is None else realism.command(self.references)
+        self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
         for now, before in self._state:
@@ -246,9 +252,8 @@ class Simulation:
         # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
-        if self._noise is not None:
-            self.sample.sensordata[:] = self._sensordata
-            self._noise.add(self.sample.sensordata)
+        if self._is_measured:
+            self.plant.measure()
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
@@ -282,6 +287,8 @@ class Simulation:
         if measured is not None:
             self._measure(control, measured)
         control.hold_at(joints, positions, float(self.data.time), reason)
+        if self._realism is not None:
+            self._realism.restart_commands(self.assembly.robots[index])
         self.wrenches.clear_bodies(self.layout.robots[index].bodies)
         for listener in self.on_robot_set:
             listener(control)
@@ -303,6 +310,7 @@ class Simulation:
             listener()
 
     def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
+        assembly = with_default_realism(assembly, self._default_realism)
         return Plant(
             assembly, self.emit, sensor_noise=self._sensor_noise, seed=self.seed, before=before
         )
@@ -317,8 +325,8 @@ class Simulation:
         self.references, self.controls = plant.references, plant.controls
         self.gains, self.equalities = plant.gains, plant.equalities
         self.sample, self.saturation = plant.sample, plant.saturation
-        self._noise, data = plant.noise, plant.data
-        self._qpos, self._qvel, self._sensordata = data.qpos, data.qvel, data.sensordata
+        self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
+        self._qpos, self._qvel = data.qpos, data.qvel
         self._ctrl, self._act, self._qfrc_actuator = data.ctrl, data.act, data.qfrc_actuator
         # The first part of a sample, in one array, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)

@@ -28,8 +28,8 @@ class Tracking:
     def update(self, time: float) -> None:
         """Compute them all at the time of the sample [s]."""
         joints, sample, measured = self._joints, self._sample, self._measured
-        sample.qpos.take(joints.qpos, out=measured[0], mode="clip")
-        sample.qvel.take(joints.dof, out=measured[1], mode="clip")
+        sample.measured_qpos.take(joints.qpos, out=measured[0], mode="clip")
+        sample.measured_qvel.take(joints.dof, out=measured[1], mode="clip")
         for index, (control, part) in enumerate(self._parts):
             desired = control.references.values[:2]
             self.error[:, part] = control.joints.error(desired, measured[:, part])

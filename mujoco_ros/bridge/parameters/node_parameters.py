@@ -41,9 +41,16 @@ NODE_PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        "realism",
+        "",
+        "Profile of imperfect sensors, buses and motors, for robots without `realism` in the "
+        "scene: the name of a shipped one, or a YAML file",
+        read_only=True,
+    ),
+    ParameterSpec(
         "seed",
         0,
-        "Seed of the noise of sensors, cameras and lidars",
+        "Seed of the noise of sensors, cameras and lidars, and of `realism`",
         low=0,
         high=2**31 - 1,
         read_only=True,

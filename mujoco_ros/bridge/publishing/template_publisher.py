@@ -82,6 +82,10 @@ class Batch:
         singles: list[tuple[NumberSource, int]] = []
         stamps: list[int] = []
         durations: list[tuple[int, NumberSource]] = []
+        # Arrays that are the same object under several names are gathered together.
+        first: dict[int, str] = {}
+        for name, array in arrays.items():
+            first.setdefault(id(array), name)
         start = 0
         for (publisher, serialized), size in zip(topics.items(), sizes, strict=True):
             topic, template = serialized.topic, serialized.template
@@ -97,8 +101,9 @@ class Batch:
                 if is_single:
                     singles.append((number, int(start + offset) // 4))
                     continue
-                sources.setdefault(number.array, []).append(number.address)
-                destinations.setdefault(number.array, []).append(int(start + offset) // 4)
+                name = first[id(arrays[number.array])]
+                sources.setdefault(name, []).append(number.address)
+                destinations.setdefault(name, []).append(int(start + offset) // 4)
                 if number.sign < 0:
                     negated.append(int(start + offset) // 4)
             start += size

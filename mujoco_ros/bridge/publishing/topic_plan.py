@@ -1,10 +1,12 @@
 """The topics of a model, and the arrays with their numbers."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 import numpy as np
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
+from mujoco_ros.bridge.publishing.ground_truth import true_topics
 from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import (
@@ -64,14 +66,20 @@ class TopicPlan:
         poses = RelativePoses(frames.linked_bodies, parents, sample)
         optical = OpticalPoses(frames.following, sample)
         tracking, motions = Tracking(plant), FrameMotions(plant)
-        distances, marked = Distances(plant.model), np.zeros_like(sample.sensordata)
+        distances = Distances(plant.model)
+        marked, true_marked = np.zeros((2, *sample.sensordata.shape))
         self.arrays: dict[str, np.ndarray] = {
             "qpos": sample.qpos,
             "qvel": sample.qvel,
             "qacc": sample.qacc,
             "qfrc_actuator": sample.qfrc_actuator,
+            "measured_qpos": sample.measured_qpos,
+            "measured_qvel": sample.measured_qvel,
+            "measured_effort": sample.measured_effort,
             "sensordata": sample.sensordata,
             "distances": marked,
+            "true_sensordata": plant.data.sensordata,
+            "true_distances": true_marked,
             "base_motion": motion.values,
             "relative_poses": poses.values,
             "optical_poses": optical.values,
@@ -86,12 +94,13 @@ class TopicPlan:
             CARTESIAN_STATE: motions.values,
         }
 
-        def update_distances() -> None:
-            np.copyto(marked, sample.sensordata)
-            distances.mark(marked)
+        def update_distances(into: np.ndarray, readings: np.ndarray) -> None:
+            np.copyto(into, readings)
+            distances.mark(into)
 
-        self._derived = {
-            "distances": update_distances,
+        self._derived: dict[str, Callable[[], None]] = {
+            "distances": partial(update_distances, marked, sample.sensordata),
+            "true_distances": partial(update_distances, true_marked, plant.data.sensordata),
             "base_motion": motion.update,
             "relative_poses": poses.update,
             "optical_poses": optical.update,
@@ -107,6 +116,8 @@ class TopicPlan:
             topics += robot_topics(index, robot, first_base, wrench_sign, controlled, base)
             first_base += len(robot.bases)
             first_joint += len(robot.joints.names)
+        if plant.realism is not None:
+            topics += true_topics(topics, layout, plant.realism.addresses)
         if frames.moving:
             topics.append(transform_topic(frames.moving))
         check_names(topics)

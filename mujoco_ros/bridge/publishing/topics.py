@@ -122,9 +122,9 @@ def _joint_states(index: int, robot: RobotLayout) -> Topic:
     message = JointState(name=list(joints.names), position=zeros, velocity=zeros, effort=zeros)
     numbers: dict[str, NumberSource] = {}
     for field, source, addresses in (
-        ("position", "qpos", joints.qpos),
-        ("velocity", "qvel", joints.dof),
-        ("effort", "qfrc_actuator", joints.dof),
+        ("position", "measured_qpos", joints.qpos),
+        ("velocity", "measured_qvel", joints.dof),
+        ("effort", "measured_effort", joints.dof),
     ):
         numbers |= {f"{field}.{i}": NumberSource(source, int(a)) for i, a in enumerate(addresses)}
     return robot_topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
@@ -154,9 +154,9 @@ def _controller_state(
             for i, (_, among_all) in enumerate(controlled)
         }
     for field, array_name, addresses in (
-        ("feedback.positions", "qpos", joints.qpos),
-        ("feedback.velocities", "qvel", joints.dof),
-        ("feedback.effort", "qfrc_actuator", joints.dof),
+        ("feedback.positions", "measured_qpos", joints.qpos),
+        ("feedback.velocities", "measured_qvel", joints.dof),
+        ("feedback.effort", "measured_effort", joints.dof),
     ):
         numbers |= {
             f"{field}.{i}": NumberSource(array_name, int(addresses[own]))

@@ -48,6 +48,9 @@ class ObservationSource:
         sample = self._sample
         # One copy of each array; the observation has views of them.
         qpos, qvel, sensordata = sample.qpos.copy(), sample.qvel.copy(), sample.sensordata.copy()
+        q, dq = qpos, qvel
+        if sample.measured_qpos is not sample.qpos:
+            q, dq = sample.measured_qpos.copy(), sample.measured_qvel.copy()
         self._distances.mark(sensordata)
         readings: dict[str, Any] = {
             entry: {name: _reading(entry, numbers, sensordata) for name, numbers in sensors}
@@ -55,9 +58,9 @@ class ObservationSource:
         }
         return Observation(
             time=time,
-            q=qpos[self._qpos],
-            dq=qvel[self._dof],
-            effort=sample.qfrc_actuator.copy()[self._dof],
+            q=q[self._qpos],
+            dq=dq[self._dof],
+            effort=sample.measured_effort.copy()[self._dof],
             base=None if self._base is None else _base(self._base, qpos, qvel),
             sensor_states={name: sensordata[at] for name, at in self._states},
             objects={name: _pose(qpos, start) for name, start in self._objects},

@@ -6,8 +6,8 @@ from typing import Any
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.bridge.parameters.setting_specs import setting_specs
 from mujoco_ros.extensions.runner import ExtensionRunner
-from mujoco_ros.extensions.settings import bounds_of
 from mujoco_ros.model.errors import UserInputError
 
 _ENABLED, _ON_ERROR = "enabled", "on_error"
@@ -91,23 +91,3 @@ class ExtensionParameters:
             return replace(self._settings, **own)
         except UserInputError as error:
             raise UserInputError(f"extension '{self._runner.key}': {error}") from error
-
-
-def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:
-    """Return the parameters of settings, whose values are the defaults.
-
-    Args:
-        prefix: Beginning of their names, without the dot.
-        settings: The settings of an extension.
-    """
-    return [
-        ParameterSpec(
-            f"{prefix}.{name}",
-            getattr(settings, name),
-            bounds.description,
-            low=bounds.low,
-            high=bounds.high,
-            choices=bounds.choices,
-        )
-        for name, bounds in bounds_of(type(settings)).items()
-    ]

@@ -1,7 +1,7 @@
 """The configuration of a scene: the checked content of a scene YAML."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +16,7 @@ from mujoco_ros.model.errors import (
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import NAME, check_name, to_name
 from mujoco_ros.model.packages import share_directory
+from mujoco_ros.model.realism.realism_config import RealismConfig, resolve_profile
 from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
@@ -98,6 +99,8 @@ class RobotConfig:
         publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
         cameras: Cameras to add, or settings of those of the model.
         lidars: Lidars to add, or settings of those of the model.
+        realism: Imperfections of its sensors, joints and actuators, with those of its profile; None
+            is the profile of the parameter ``realism``.
     """
 
     name: str
@@ -119,6 +122,7 @@ class RobotConfig:
     publish_rate: dict[str, float | None] = field(default_factory=dict)
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
+    realism: RealismConfig | None = None
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -349,6 +353,13 @@ def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
     check_count("objects", data.objects, MAX_OBJECTS, where)
     keys = {key.name: getattr(data, key.name) for key in fields(data)}
     try:
-        return SceneConfig(name=name, folder=folder, **keys)
+        scene = SceneConfig(name=name, folder=folder, **keys)
+        robots = tuple(
+            robot
+            if robot.realism is None
+            else replace(robot, realism=resolve_profile(robot.realism, scene.path, robot.name))
+            for robot in scene.robots
+        )
+        return replace(scene, robots=robots)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error

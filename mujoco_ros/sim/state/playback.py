@@ -116,6 +116,10 @@ class Playback(Simulation):
         for name in (*STATE, *DERIVED):
             getattr(data, name)[:] = row[name]
         sample.qpos[:], sample.qvel[:], sample.act[:] = data.qpos, data.qvel, data.act
+        if self.plant.realism is not None:
+            sample.sensordata[:] = row["sensordata"]
+            for name, array in self.plant.realism.measured_fields.items():
+                array[:] = row[name]
         self.references.values[:] = row["references"]
         mujoco.mj_kinematics(self.model, data)
         before, time = self.time, row["time"].item()

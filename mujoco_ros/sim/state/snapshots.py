@@ -13,6 +13,7 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
+from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
@@ -42,6 +43,7 @@ class Snapshot:
         wrenches: External wrenches on bodies.
         noise: State of the sensor noise generator, if sensors have noise.
         extensions: State of the extensions.
+        realism: State of imperfect sensors, buses and motors, by robot.
     """
 
     assembly: Assembly
@@ -57,6 +59,7 @@ class Snapshot:
     wrenches: Wrenches
     noise: Any
     extensions: dict[str, SavedExtensionState]
+    realism: dict[Part, SavedRealism]
 
     @property
     def model(self) -> mujoco.MjModel:
@@ -76,7 +79,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         timestep=float(model.opt.timestep),
         references=simulation.references.values.copy(),
         gains=simulation.gains.save_state(),
-        force_limits=_force_limits(model),
+        force_limits=simulation.drives.force_limits.save_state(),
         controls={
             part: control.save_state()
             for part, control in zip(simulation.assembly.robots, simulation.controls, strict=True)
@@ -84,6 +87,7 @@ def take_snapshot(simulation: Simulation) -> Snapshot:
         wrenches=simulation.wrenches.save_state(),
         noise=None if plant.noise is None else plant.noise.save_state(),
         extensions=plant.extensions.save(),
+        realism={} if plant.realism is None else plant.realism.save(),
     )
 
 
@@ -109,6 +113,8 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
     else:
         _set_shared(simulation, snapshot)
     simulation.plant.extensions.restore(snapshot.extensions)
+    if simulation.plant.realism is not None:
+        simulation.plant.realism.restore(snapshot.realism)
     simulation.wrenches.restore_state(snapshot.wrenches)
     for part, control in zip(present.robots, simulation.controls, strict=True):
         if part in snapshot.controls:
@@ -127,8 +133,7 @@ def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
     mujoco.mj_setState(model, simulation.data, snapshot.state, STATE)
     simulation.references.values[:] = snapshot.references
     simulation.gains.restore_state(snapshot.gains)
-    model.actuator_forcerange[:] = snapshot.force_limits[:, :2]
-    model.actuator_forcelimited[:] = snapshot.force_limits[:, 2]
+    simulation.drives.force_limits.restore_state(snapshot.force_limits)
     if plant.noise is not None:
         plant.noise.restore_state(snapshot.noise)
     plant.evaluate()
@@ -136,7 +141,7 @@ def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
 
 def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     """Set the elements that the snapshot's model and the present one share."""
-    model, plant = simulation.model, simulation.plant
+    plant = simulation.plant
     same = Correspondence(snapshot.assembly, simulation.assembly)
     saved = mujoco.MjData(snapshot.model)
     mujoco.mj_setState(snapshot.model, saved, snapshot.state, STATE)
@@ -144,11 +149,5 @@ def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]
     simulation.gains.restore_state(snapshot.gains, (old, new))
-    old, new = same.pairs["actuator"]
-    model.actuator_forcerange[new] = snapshot.force_limits[old, :2]
-    model.actuator_forcelimited[new] = snapshot.force_limits[old, 2]
+    simulation.drives.force_limits.restore_state(snapshot.force_limits, same.pairs["actuator"])
     plant.evaluate()
-
-
-def _force_limits(model: mujoco.MjModel) -> np.ndarray:
-    return np.column_stack([model.actuator_forcerange, model.actuator_forcelimited])

@@ -45,6 +45,11 @@ def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     new.references.values[:, joints[1]] = old.references.values[:, joints[0]]
     new.saturation.transfer(old.saturation, same.pairs["actuator"], joints)
     new.extensions.transfer(old.extensions)
+    new.drives.force_limits.restore_state(
+        old.drives.force_limits.save_state(), same.pairs["actuator"]
+    )
+    if new.realism is not None and old.realism is not None:
+        new.realism.transfer(old.realism)
     if new.noise is not None and old.noise is not None:
         new.noise.transfer(old.noise)
 

@@ -34,7 +34,8 @@ def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
     names, sample = (*STATE, *DERIVED), vars(plant.sample)
     arrays = {n: sample[n] if n in sample else getattr(plant.data, n) for n in names}
     extensions = {EXTENSION + key: array for key, array in plant.extensions.arrays.items()}
-    return arrays | {"references": plant.references.values} | extensions
+    measured = {} if plant.realism is None else plant.realism.measured_fields
+    return arrays | {"references": plant.references.values} | extensions | measured
 
 
 def row_fields(arrays: dict[str, np.ndarray]) -> list[Field]:

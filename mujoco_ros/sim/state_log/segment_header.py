@@ -59,7 +59,7 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
         },
         "references": list(plant.joints.names),
         "robots": [
-            {name: value for name, value in _plain(robot).items() if name not in _FILES}
+            {name: value for name, value in _plain(_measured(robot)).items() if name not in _FILES}
             | {
                 "model": _MODEL,
                 "namespace": config.namespace(robot),
@@ -147,6 +147,13 @@ def _configs(cls: type[T], header: dict[str, Any], key: str) -> tuple[T, ...]:
         from_dict(cls, {k: v for k, v in entry.items() if k not in _PART_KEYS}, f"{key} of the log")
         for entry in header.get(key, ())
     )
+
+
+def _measured(robot: RobotConfig) -> RobotConfig:
+    """Return a robot whose drives and motors are ideal: their effects are in the rows."""
+    if robot.realism is None:
+        return robot
+    return dataclasses.replace(robot, realism=dataclasses.replace(robot.realism, actuators={}))
 
 
 def _plain(value: Any) -> dict[str, Any]:

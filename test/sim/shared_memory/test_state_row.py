@@ -43,7 +43,8 @@ def sampled(data: mujoco.MjData, sensordata: np.ndarray | None = None) -> Sample
     ends = np.cumsum((data.qpos.size, data.qvel.size))
     qpos, qvel, act = np.split(np.arange(ends[-1] + data.act.size, dtype=float), ends)
     others = ("qacc", "qfrc_actuator", "xpos", "xquat", "cam_xpos", "cam_xmat")
-    rest = {name: np.empty(0) for name in others}
+    joints = ("measured_qpos", "measured_qvel", "measured_effort")
+    rest = {name: np.empty(0) for name in (*others, *joints)}
     measured = data.sensordata if sensordata is None else sensordata
     return Sample(qpos=qpos, qvel=qvel, act=act, sensordata=measured, **rest)
 

@@ -1,0 +1,138 @@
+"""Settings of channels: how the numbers of sensors, joints and motors differ from the truth."""
+
+from dataclasses import dataclass
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.ranged_settings import setting
+
+_MAX_TIME_S = 1.0
+_MAX_SIZE = 1e6
+
+
+def _size(description: str) -> float:
+    value: float = setting(0.0, description, low=0.0, high=_MAX_SIZE)
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transport:
+    """When numbers are sampled, and when they arrive. Times are rounded to whole steps.
+
+    Attributes:
+        interval: Time from sample to sample, held in between; 0 is every step [s].
+        delay: Time from a sample to its arrival [s].
+        jitter: Largest additional delay, uniformly distributed from 0 [s]. A sample that arrives
+            after a later one is dropped.
+        dropout: Probability that a sample is lost.
+    """
+
+    interval: float = setting(
+        0.0, "Time between samples, held in between; 0 is every step [s]", low=0.0, high=_MAX_TIME_S
+    )
+    delay: float = setting(0.0, "Time from a sample to its arrival [s]", low=0.0, high=_MAX_TIME_S)
+    jitter: float = setting(
+        0.0,
+        "Largest additional delay, uniformly distributed from 0 [s]",
+        low=0.0,
+        high=_MAX_TIME_S,
+    )
+    dropout: float = setting(0.0, "Probability that a sample is lost", low=0.0, high=1.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensorChannel(Transport):
+    """A sensor, in the unit of its numbers.
+
+    Attributes:
+        noise: Standard deviation of white noise of each sample.
+        noise_density: White noise as a density N: the deviation of a sample is N / √interval
+            [unit/√Hz], and the Allan deviation of a time τ is N / √τ.
+        bias: Standard deviation of a constant error, which is drawn at the start and at a reset.
+        bias_walk: Random walk of the bias: its deviation after a time t is K √t [unit/√s].
+        quantisation: Distance of the values that can be reported; 0 is continuous.
+    """
+
+    noise: float = _size("Standard deviation of white noise [unit of the sensor]")
+    noise_density: float = _size("Density of white noise [unit/√Hz]")
+    bias: float = _size("Standard deviation of the constant error of a run [unit]")
+    bias_walk: float = _size("Random walk of the bias [unit/√s]")
+    quantisation: float = _size("Distance of values that can be reported; 0 is continuous [unit]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointChannel(Transport):
+    """The measured position, velocity and effort of joints, sampled and transported together.
+
+    Attributes:
+        position_noise: Standard deviation of white noise of the position [rad or m].
+        position_bias: Standard deviation of a constant error, as an encoder's offset [rad or m].
+        position_quantisation: Resolution of the position [rad or m].
+        velocity_noise: As for the position [rad/s or m/s].
+        velocity_quantisation: As for the position [rad/s or m/s].
+        effort_noise: As for the position [Nm or N].
+        effort_bias: As for the position [Nm or N].
+        effort_quantisation: As for the position [Nm or N].
+    """
+
+    position_noise: float = _size("Deviation of the noise of the position [rad or m]")
+    position_bias: float = _size("Deviation of the constant error of the position [rad or m]")
+    position_quantisation: float = _size("Resolution of the position [rad or m]")
+    velocity_noise: float = _size("Deviation of the noise of the velocity [rad/s or m/s]")
+    velocity_quantisation: float = _size("Resolution of the velocity [rad/s or m/s]")
+    effort_noise: float = _size("Deviation of the noise of the effort [Nm or N]")
+    effort_bias: float = _size("Deviation of the constant error of the effort [Nm or N]")
+    effort_quantisation: float = _size("Resolution of the effort [Nm or N]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActuatorChannel(Transport):
+    """The commands that the drives of joints receive, and the limits of their motors.
+
+    Interval, delay, jitter and dropout apply to the references of position, velocity and effort;
+    the PD law itself runs in the drive, without delay.
+
+    Attributes:
+        position_quantisation: Resolution of commanded positions [rad or m].
+        effort_quantisation: Resolution of commanded efforts [Nm or N].
+        backlash: Width of the play between motor and joint [rad or m].
+        peak_effort: Largest effort; 0 is that of the model [Nm or N].
+        stall_effort: Effort at standstill of the torque-speed line; 0 is no line [Nm or N].
+        no_load_velocity: Velocity at which the line reaches zero; 0 is no line [rad/s or m/s].
+        copper_loss: Heat per square of the effort [W/(Nm)² or W/N²]; 0 is no heating.
+        thermal_resistance: From winding to environment [K/W].
+        thermal_time_constant: Time in which the winding reaches 63 % of a change [s].
+        ambient_temperature: Of the environment, and of the motor at the start [°C].
+        derating_start: Temperature from which on the largest effort decreases [°C].
+        derating_end: Temperature at which it is zero [°C].
+    """
+
+    position_quantisation: float = _size("Resolution of commanded positions [rad or m]")
+    effort_quantisation: float = _size("Resolution of commanded efforts [Nm or N]")
+    backlash: float = _size("Width of the play between motor and joint [rad or m]")
+    peak_effort: float = _size("Largest effort; 0 is that of the model [Nm or N]")
+    stall_effort: float = _size("Effort at standstill of the torque-speed line; 0: no line")
+    no_load_velocity: float = _size("Velocity at which the line reaches zero; 0: no line")
+    copper_loss: float = _size("Heat per square of the effort [W/(Nm)² or W/N²]; 0: no heating")
+    thermal_resistance: float = setting(1.0, "From winding to environment [K/W]", low=0.0, high=1e4)
+    thermal_time_constant: float = setting(
+        600.0, "Time in which 63 % of a change of temperature is reached [s]", low=0.1, high=1e5
+    )
+    ambient_temperature: float = setting(
+        25.0, "Temperature of the environment and of a cold motor [°C]", low=-100.0, high=200.0
+    )
+    derating_start: float = setting(
+        100.0, "Temperature from which on the largest effort decreases [°C]", low=-100.0, high=500.0
+    )
+    derating_end: float = setting(
+        150.0, "Temperature at which the largest effort is zero [°C]", low=-100.0, high=500.0
+    )
+
+    def __post_init__(self) -> None:
+        if self.derating_end <= self.derating_start:
+            raise UserInputError(
+                f"'derating_end' must be above 'derating_start' ({self.derating_start:g} °C), "
+                f"got {self.derating_end:g}"
+            )
+
+
+Channel = SensorChannel | JointChannel | ActuatorChannel

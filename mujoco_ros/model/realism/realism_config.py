@@ -1,0 +1,193 @@
+"""The key `realism` of a robot, and the profiles that it can name."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import check_name
+from mujoco_ros.model.packages import share_directory
+from mujoco_ros.model.ranged_settings import read_settings
+from mujoco_ros.model.realism.channel_settings import (
+    ActuatorChannel,
+    Channel,
+    JointChannel,
+    SensorChannel,
+)
+from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.uri import check_file
+
+Section = Literal["sensors", "joints", "actuators"]
+SECTIONS: dict[Section, type] = {
+    "sensors": SensorChannel,
+    "joints": JointChannel,
+    "actuators": ActuatorChannel,
+}
+"""Class of the settings of an entry by section."""
+_EVERY = ("*",)
+_SUFFIXES = (".yaml", ".yml")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """The elements of a robot that an entry applies to.
+
+    Attributes:
+        match: Names, or patterns of the shell: of MuJoCo sensors, or of joints.
+        type: Type of MuJoCo sensor, as in MJCF; empty for any.
+    """
+
+    match: tuple[str, ...] = _EVERY
+    type: str = ""
+
+    def select(self, names: Iterable[str], kind: str, where: str) -> list[str]:
+        """Return the names that match.
+
+        Args:
+            names: All names.
+            kind: What they name.
+            where: Begins error messages.
+
+        Raises:
+            UserInputError: A pattern other than ``*`` matches nothing.
+        """
+        known = list(names)
+        for pattern in self.match:
+            if pattern != "*" and not any(fnmatchcase(name, pattern) for name in known):
+                raise unknown(kind, pattern, known, where=where)
+        return [it for it in known if any(fnmatchcase(it, pattern) for pattern in self.match)]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entry:
+    """Settings of some elements of a robot, under a name that their parameters have.
+
+    Attributes:
+        section: What the elements are.
+        name: The name.
+        selection: The elements.
+        settings: The settings.
+    """
+
+    section: Section
+    name: str
+    selection: Selection
+    settings: Channel
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RealismConfig:
+    """Imperfections of the sensors, joints and actuators of a robot.
+
+    Attributes:
+        profile: A shipped profile or a YAML file, whose entries these extend; empty for none.
+        sensors: Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`.
+        joints: Entries of joints: ``match`` and fields of `JointChannel`.
+        actuators: Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`.
+    """
+
+    profile: str = ""
+    sensors: dict[str, dict[str, Any]] = field(default_factory=dict)
+    joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    actuators: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.profile:  # with one, an entry may be complete only together with its
+            list(self.entries())
+
+    def entries(self, where: str = "realism") -> list[Entry]:
+        """Return all entries.
+
+        Raises:
+            UserInputError: One has an unknown key or an invalid value.
+        """
+        return [
+            _entry(section, name, values, f"{where}.{section}.{name}")
+            for section in SECTIONS
+            for name, values in getattr(self, section).items()
+        ]
+
+
+def _entry(section: Section, name: str, values: Mapping[str, Any], where: str) -> Entry:
+    try:
+        check_name(name)
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+    keys = ("match", "type") if section == "sensors" else ("match",)
+    selected = {key: value for key, value in values.items() if key in keys}
+    if isinstance(selected.get("match"), str):
+        selected["match"] = [selected["match"]]
+    if isinstance(selected.get("match"), tuple):
+        selected["match"] = list(selected["match"])
+    settings = {key: value for key, value in values.items() if key not in keys}
+    return Entry(
+        section=section,
+        name=name,
+        selection=from_dict(Selection, selected, where),
+        settings=read_settings(SECTIONS[section], settings, where),
+    )
+
+
+def resolve_profile(
+    config: RealismConfig, path: Callable[[str], Path], robot: str
+) -> RealismConfig:
+    """Return a configuration that contains the entries of its profile.
+
+    Args:
+        config: The configuration; its values override those of entries with the same name.
+        path: Returns the path of a file that the scene names.
+        robot: Name of the robot, for error messages.
+
+    Raises:
+        UserInputError: There is no such profile, or it or a value is invalid.
+    """
+    if not config.profile:
+        return config
+    where = f"realism of robot '{robot}'"
+    profile = load_profile(config.profile, path, where)
+    try:
+        return RealismConfig(
+            sensors=_merged(profile.sensors, config.sensors),
+            joints=_merged(profile.joints, config.joints),
+            actuators=_merged(profile.actuators, config.actuators),
+        )
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+
+
+def load_profile(name: str, path: Callable[[str], Path], where: str) -> RealismConfig:
+    """Read a profile.
+
+    Args:
+        name: Name of a shipped profile, or a YAML file.
+        path: Returns the path of a file that the scene names.
+        where: Begins error messages.
+
+    Raises:
+        UserInputError: There is no such profile, or it is invalid.
+    """
+    shipped = shipped_profiles()
+    if name not in shipped and not name.endswith(_SUFFIXES):
+        raise unknown("profile", name, shipped, where=where)
+    file = shipped.get(name) or path(name)
+    check_file(file, f"{where}: profile")
+    content = read_yaml(file)
+    profile = from_dict(RealismConfig, {} if content is None else content, str(file))
+    if profile.profile:
+        raise UserInputError(f"{file}: a profile cannot name another profile")
+    return profile
+
+
+def shipped_profiles() -> dict[str, Path]:
+    """Return the files of the shipped profiles by name."""
+    folder = share_directory() / "config" / "realism"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def _merged(
+    profile: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
+) -> dict[str, dict[str, Any]]:
+    names = dict.fromkeys([*profile, *own])
+    return {name: {**profile.get(name, {}), **own.get(name, {})} for name in names}

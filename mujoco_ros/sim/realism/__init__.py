@@ -1,0 +1,1 @@
+"""Imperfect sensors, buses and motors in the simulation."""

@@ -1,0 +1,280 @@
+"""Numbers that are sampled, disturbed and transported, as by sensors and buses."""
+
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from mujoco_ros.model.realism.channel_settings import Transport
+
+_NONE = -1
+"""In place of the number of a sample: none."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stream:
+    """Numbers that are sampled and transported together.
+
+    Attributes:
+        numbers: Their slice in the array of the channel.
+        transport: When they are sampled, and when they arrive.
+        noise: Standard deviation of each sample of each number.  # (k,)
+        noise_density: Density N of white noise: N / √interval is added to `noise`.  # (k,)
+        bias: Standard deviation of the constant error.  # (k,)
+        bias_walk: Random walk K of the error: K √t after a time t.  # (k,)
+        quantisation: Distance of the values; 0 is continuous.  # (k,)
+    """
+
+    numbers: slice
+    transport: Transport
+    noise: Sequence[float]
+    noise_density: Sequence[float]
+    bias: Sequence[float]
+    bias_walk: Sequence[float]
+    quantisation: Sequence[float]
+
+
+@dataclass(eq=False)
+class _State:
+    """What the next outputs depend on, with the generator of random numbers.
+
+    Attributes:
+        step: Number of steps since the start, in an array.  # (1,)
+        output: The numbers that arrived last.  # (n,)
+        turn_on: Constant error, in standard deviations.  # (n,)
+        walked: Random walk of the error.  # (n,)
+        samples: The last samples, by step modulo the capacity.  # (capacity, n)
+        arriving: Number of the newest sample of each stream that arrives at a step, by step modulo
+            the capacity.  # (capacity, streams)
+        latest: Number of the last sample of each stream that arrived.  # (streams,)
+        lost: Number of samples of each stream that were lost.  # (streams,)
+    """
+
+    step: np.ndarray
+    output: np.ndarray
+    turn_on: np.ndarray
+    walked: np.ndarray
+    samples: np.ndarray
+    arriving: np.ndarray
+    latest: np.ndarray
+    lost: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedChannel:
+    """A copy of the state of a channel.
+
+    Attributes:
+        arrays: Its arrays by name.
+        random: State of its random numbers.
+    """
+
+    arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    random: Any = None
+
+
+class Channel:
+    """Numbers of one robot, of which each stream arrives late, rarely, or not at all.
+
+    At every step the true numbers are given, and those that have arrived are the output. The order
+    of a sample is: error (bias, noise), quantisation, loss, delay. Until the first sample arrives,
+    it is the output nevertheless, as if nothing had changed before.
+
+    The random numbers depend only on the seed, the key, the number of steps since the start and the
+    settings; other robots do not change them.
+
+    Attributes:
+        size: Number of numbers.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        seed: int,
+        size: int,
+        correct: Callable[[np.ndarray, np.ndarray], object] | None = None,
+    ) -> None:
+        """Create a channel; call `configure` before the first step.
+
+        Args:
+            key: Name that distinguishes its random numbers.
+            seed: Seed of the simulation.
+            size: Number of numbers.
+            correct: Called with samples and the true numbers, to correct samples in place.
+        """
+        self.size = size
+        self._seed = (seed, crc32(key.encode()))
+        self._correct = correct
+        self._random = np.random.default_rng(self._seed)
+        self._drawn = np.zeros(size)
+        self._numbers = np.arange(size)
+        self._state = _State(*(np.zeros(size) for _ in range(8)))
+        self._configured: tuple[tuple[Stream, ...], float] | None = None
+
+    @property
+    def output(self) -> np.ndarray:
+        """The numbers that have arrived; the array is replaced by a change of the settings."""
+        return self._state.output
+
+    @property
+    def lost(self) -> int:
+        """Number of lost samples since the start."""
+        return int(self._state.lost.sum())
+
+    def configure(self, streams: Sequence[Stream], timestep: float) -> None:
+        """Set the streams, which cover all numbers, and the simulated time of a step [s].
+
+        What is in flight is lost if a delay or the timestep changes.
+        """
+        if self._configured == (tuple(streams), timestep):
+            return
+        is_new = self._configured is None
+        self._configured = tuple(streams), timestep
+        self._streams = np.arange(len(streams))
+        widths = [it.numbers.stop - it.numbers.start for it in streams]
+        self._stream_of = np.repeat(self._streams, widths)
+        each = [it.transport for it in streams]
+        self._every = np.array([max(1, round(it.interval / timestep)) for it in each])
+        self._delay = np.array([round(it.delay / timestep) for it in each])
+        self._jitter = np.array([round(it.jitter / timestep) + 1 for it in each])
+        self._dropout = np.array([it.dropout for it in each])
+        self._each_step = bool((self._every == 1).all())
+        self._has_jitter = bool((self._jitter > 1).any())
+        self._has_loss = bool(self._dropout.any())
+        interval = (timestep * self._every)[self._stream_of]
+        noise, density, self._bias, walk, self._quantum = (
+            np.array([number for it in streams for number in getattr(it, name)], dtype=float)
+            for name in ("noise", "noise_density", "bias", "bias_walk", "quantisation")
+        )
+        self._deviation = np.hypot(noise, density / np.sqrt(interval))
+        self._walk = walk * np.sqrt(interval)
+        self._is_noisy = bool(self._deviation.any())
+        self._is_walking = bool(self._walk.any())
+        self._has_bias = self._is_walking or bool(self._bias.any())
+        self._quantised = np.flatnonzero(self._quantum)
+        self._quanta = self._quantum[self._quantised]
+        capacity = int((self._delay + self._jitter).max())
+        self._is_direct = capacity == 1 and self._each_step and not self._has_loss
+        self._allocate(capacity)
+        if is_new:
+            self.reset()
+
+    def restart(self) -> None:
+        """Forget what is in flight: the output is that of the next step."""
+        self._state.step[:] = 0
+        self._state.arriving[:] = self._state.latest[:] = _NONE
+
+    def reset(self) -> None:
+        """Return to the start, with the same random numbers again."""
+        self.restart()
+        self._random = np.random.default_rng(self._seed)
+        self._state.turn_on[:] = self._random.standard_normal(self.size)
+        self._state.walked[:] = 0.0
+        self._state.lost[:] = 0
+
+    def save(self) -> SavedChannel:
+        """Return a copy of the state, for `restore`."""
+        return SavedChannel(
+            arrays={name: array.copy() for name, array in vars(self._state).items()},
+            random=deepcopy(self._random.bit_generator.state),
+        )
+
+    def restore(self, saved: SavedChannel) -> None:
+        """Continue from a saved state; with other delays, without what was in flight."""
+        own = vars(self._state)
+        if own["output"].shape != saved.arrays["output"].shape:
+            return
+        fits = {name: own[name].shape == array.shape for name, array in saved.arrays.items()}
+        for name, array in saved.arrays.items():
+            if fits[name]:
+                own[name][:] = array
+        self._random.bit_generator.state = saved.random
+        if not all(fits.values()):
+            self.restart()
+
+    def update(self, truth: np.ndarray) -> None:
+        """Sample the true numbers (n,), and update `output`."""
+        state = self._state
+        step = int(state.step[0])
+        slot = step % len(state.samples)
+        sample = state.samples[slot]
+        if self._each_step:
+            self._take(truth, sample)
+        else:
+            due = step % self._every == 0
+            if due.any():
+                self._take(truth, sample, due)
+        if self._is_direct or not step:
+            state.output[:] = sample
+        if not self._is_direct:
+            self._send(step, None if self._each_step else due)
+            self._receive(slot)
+        state.step[0] = step + 1
+
+    def _take(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
+        """Write a sample of the true numbers."""
+        drawn, state = self._drawn, self._state
+        sample[:] = truth
+        if self._is_walking:
+            self._random.standard_normal(out=drawn)
+            drawn *= self._walk
+            if due is not None:
+                drawn *= due[self._stream_of]
+            state.walked += drawn
+        if self._has_bias:
+            np.multiply(state.turn_on, self._bias, out=drawn)
+            sample += drawn
+            sample += state.walked
+        if self._is_noisy:
+            self._random.standard_normal(out=drawn)
+            drawn *= self._deviation
+            sample += drawn
+        if len(self._quantised):
+            quanta = self._quanta
+            sample[self._quantised] = np.rint(sample[self._quantised] / quanta) * quanta
+        if self._correct is not None:
+            self._correct(sample, truth)
+
+    def _send(self, step: int, due: np.ndarray | None) -> None:
+        """Enter the sample of a step at the steps at which its streams arrive."""
+        streams, arrival = self._streams, step + self._delay
+        if self._has_jitter:
+            arrival = arrival + (self._random.random(len(streams)) * self._jitter).astype(np.intp)
+        if self._has_loss:
+            kept = self._random.random(len(streams)) >= self._dropout
+            lost = ~kept if due is None else due & ~kept
+            self._state.lost += lost
+            due = kept if due is None else due & kept
+        if due is not None:
+            streams, arrival = streams[due], arrival[due]
+        self._state.arriving[arrival % len(self._state.arriving), streams] = step
+
+    def _receive(self, slot: int) -> None:
+        """Write the numbers that arrive at a step to the output."""
+        state, arriving = self._state, self._state.arriving[slot]
+        new = arriving > state.latest
+        if new.any():
+            state.latest[new] = arriving[new]
+            numbers = self._numbers if new.all() else self._numbers[new[self._stream_of]]
+            rows = arriving[self._stream_of[numbers]] % len(state.samples)
+            state.output[numbers] = state.samples[rows, numbers]
+        arriving[:] = _NONE
+
+    def _allocate(self, capacity: int) -> None:
+        """Allocate the state for other settings, without what was in flight."""
+        before, streams = self._state, len(self._streams)
+        if before.samples.shape == (capacity, self.size) and before.latest.shape == (streams,):
+            return
+        self._state = _State(
+            step=np.zeros(1, dtype=np.int64),
+            output=before.output,
+            turn_on=before.turn_on,
+            walked=before.walked,
+            samples=np.zeros((capacity, self.size)),
+            arriving=np.full((capacity, streams), _NONE, dtype=np.int64),
+            latest=np.full(streams, _NONE, dtype=np.int64),
+            lost=np.zeros(streams, dtype=np.int64),
+        )

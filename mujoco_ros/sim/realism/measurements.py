@@ -1,0 +1,255 @@
+"""The measured sensors and joint states of one robot."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.realism.channel_settings import JointChannel, SensorChannel, Transport
+from mujoco_ros.model.realism.realism_config import Entry
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.sensors.robot_sensors import Distances
+from mujoco_ros.sim.realism.channel import Channel, Stream
+from mujoco_ros.sim.sample import Sample
+
+_QUATERNION = mujoco.mjtDataType.mjDATATYPE_QUATERNION
+_JOINT_ARRAYS = ("qpos", "qvel", "qfrc_actuator")
+_MEASURED = ("measured_qpos", "measured_qvel", "measured_effort")
+
+Addresses = set[tuple[str, int]]
+"""Names of arrays of the sample, and addresses in them."""
+
+
+class Measurements:
+    """Turns the true numbers of a sample into those that the robot measures.
+
+    Attributes:
+        channel: The numbers.
+        addresses: Where the measured numbers are in the sample.
+    """
+
+    def __init__(
+        self,
+        key: str,
+        seed: int,
+        model: mujoco.MjModel,
+        robot: RobotLayout,
+        entries: Iterable[Entry],
+        sample: Sample,
+    ) -> None:
+        """Find the elements of the entries.
+
+        Args:
+            key: Name that distinguishes the random numbers.
+            seed: Seed of the simulation.
+            model: The model.
+            robot: The robot.
+            entries: The entries of sensors and joints.
+            sample: The sample to change.
+
+        Raises:
+            UserInputError: A pattern matches nothing, or two entries an element.
+        """
+        sensordata: list[int] = []
+        taken: dict[str, str] = {}
+        self._widths: list[tuple[Entry, int]] = []
+        where = f"realism of robot '{robot.name}'"
+        of_joints: list[tuple[Entry, np.ndarray]] = []
+        for entry in entries:
+            place = f"{where}: {entry.section}.{entry.name}"
+            if entry.section == "sensors":
+                for group in _sensors(model, robot, entry, place):
+                    _claim(taken, [f"sensor {model.sensor(it).name}" for it in group], place)
+                    numbers = [_numbers(model, it) for it in group]
+                    sensordata += [it for row in numbers for it in row]
+                    self._widths.append((entry, sum(map(len, numbers))))
+            elif entry.section == "joints":
+                names = entry.selection.select(robot.joints.names, "joint", place)
+                _claim(taken, [f"joint {name}" for name in names], place)
+                if names:
+                    of_joints.append((entry, np.flatnonzero(np.isin(robot.joints.names, names))))
+        self._sensordata = np.array(sensordata, dtype=np.intp)
+        self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
+        first = len(sensordata)
+        for entry, which in of_joints:
+            for name, measured in zip(_JOINT_ARRAYS, _MEASURED, strict=True):
+                at = (robot.joints.qpos if name == "qpos" else robot.joints.dof)[which]
+                part = slice(first, first + len(at))
+                self._moves.append((getattr(sample, name), getattr(sample, measured), at, part))
+                first = part.stop
+            self._widths.append((entry, 3 * len(which)))
+        self.addresses: Addresses = {("sensordata", it) for it in sensordata}
+        for index, (_, _, at, _) in enumerate(self._moves):
+            self.addresses |= {(_MEASURED[index % 3], int(it)) for it in at}
+        self._sample = sample
+        self._truth = np.zeros(first)
+        self.channel = Channel(key, seed, first, _correction(model, self._sensordata))
+
+    def configure(self, entries: Iterable[Entry], timestep: float) -> None:
+        """Set the settings of the entries, and the simulated time of a step [s]."""
+        settings = {(it.section, it.name): it.settings for it in entries}
+        streams, first = [], 0
+        for entry, width in self._widths:
+            numbers = slice(first, first + width)
+            own = settings[entry.section, entry.name]
+            streams.append(_stream(numbers, own))
+            first += width
+        if streams:
+            self.channel.configure(streams, timestep)
+
+    def update(self) -> None:
+        """Replace the true numbers in the sample by the measured ones."""
+        truth, readings = self._truth, self._sample.sensordata
+        count = len(self._sensordata)
+        readings.take(self._sensordata, out=truth[:count], mode="clip")
+        for source, _, at, part in self._moves:
+            source.take(at, out=truth[part], mode="clip")
+        self.channel.update(truth)
+        output = self.channel.output
+        readings[self._sensordata] = output[:count]
+        for _, measured, at, part in self._moves:
+            measured[at] = output[part]
+
+
+def _sensors(
+    model: mujoco.MjModel, robot: RobotLayout, entry: Entry, where: str
+) -> list[tuple[int, ...]]:
+    """Return the MuJoCo sensors of an entry; those of one topic are transported together.
+
+    Raises:
+        UserInputError: A pattern or the type matches nothing.
+    """
+    topics: list[Sequence[int]] = [it.elements for it in robot.every_sensor]
+    topics += [(it.element,) for it in robot.states]
+    topics += [(it.element,) for it in robot.arrays]
+    every = list(dict.fromkeys(it for elements in topics for it in elements))
+    names = {it: model.sensor(it).name.removeprefix(robot.prefix) or f"sensor{it}" for it in every}
+    selected = set(entry.selection.select(names.values(), "sensor", where))
+    kind = entry.selection.type
+    if kind and f"mjSENS_{kind.upper()}" not in mujoco.mjtSensor.__members__:
+        known = [it.removeprefix("mjSENS_").lower() for it in mujoco.mjtSensor.__members__]
+        raise unknown("type of sensor", kind, known, where=where)
+    found: list[tuple[int, ...]] = []
+    taken: set[int] = set()
+    for elements in topics:
+        group = tuple(
+            it
+            for it in elements
+            if names[it] in selected and it not in taken and (not kind or _type(model, it) == kind)
+        )
+        taken.update(group)
+        found += [group] if group else []
+    return found
+
+
+def _type(model: mujoco.MjModel, sensor: int) -> str:
+    kind: str = mujoco.mjtSensor(model.sensor_type[sensor]).name
+    return kind.removeprefix("mjSENS_").lower()
+
+
+def _claim(taken: dict[str, str], elements: Iterable[str], place: str) -> None:
+    for element in elements:
+        if element in taken:
+            raise UserInputError(
+                f"{place}: {element} belongs to {taken[element].rpartition(': ')[2]} as well; "
+                "an element can be in one entry"
+            )
+        taken[element] = place
+
+
+def _numbers(model: mujoco.MjModel, sensor: int) -> range:
+    first = int(model.sensor_adr[sensor])
+    return range(first, first + int(model.sensor_dim[sensor]))
+
+
+def _stream(numbers: slice, settings: object) -> Stream:
+    count = numbers.stop - numbers.start
+    if isinstance(settings, SensorChannel):
+        return Stream(
+            numbers=numbers,
+            transport=transport(settings),
+            noise=(settings.noise,) * count,
+            noise_density=(settings.noise_density,) * count,
+            bias=(settings.bias,) * count,
+            bias_walk=(settings.bias_walk,) * count,
+            quantisation=(settings.quantisation,) * count,
+        )
+    assert isinstance(settings, JointChannel)
+    joints = count // 3
+
+    def rows(*of_each: float) -> tuple[float, ...]:
+        return tuple(number for number in of_each for _ in range(joints))
+
+    return Stream(
+        numbers=numbers,
+        transport=transport(settings),
+        noise=rows(settings.position_noise, settings.velocity_noise, settings.effort_noise),
+        noise_density=(0.0,) * count,
+        bias=rows(settings.position_bias, 0.0, settings.effort_bias),
+        bias_walk=(0.0,) * count,
+        quantisation=rows(
+            settings.position_quantisation,
+            settings.velocity_quantisation,
+            settings.effort_quantisation,
+        ),
+    )
+
+
+def transport(settings: Transport) -> Transport:
+    """Return the settings of the transport alone."""
+    return Transport(
+        interval=settings.interval,
+        delay=settings.delay,
+        jitter=settings.jitter,
+        dropout=settings.dropout,
+    )
+
+
+def _correction(
+    model: mujoco.MjModel, addresses: np.ndarray
+) -> Callable[[np.ndarray, np.ndarray], None] | None:
+    """Return what keeps the length of quaternions, and the sign and the limits of distances."""
+    place = {int(address): index for index, address in enumerate(addresses)}
+    quaternions = [
+        slice(place[first], place[first] + 4)
+        for first, kind in zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
+        if kind == _QUATERNION and first in place
+    ]
+    distances = Distances(model)
+    own = np.array([it for it in distances.addresses.tolist() if it in place], dtype=np.intp)
+    if not quaternions and not len(own):
+        return None
+    return partial(_correct, quaternions, _Ranges(distances, own, place, model.nsensordata))
+
+
+class _Ranges:
+    """The distances among the numbers of a channel."""
+
+    def __init__(
+        self, distances: Distances, addresses: np.ndarray, place: dict[int, int], size: int
+    ) -> None:
+        self.places = np.array([place[int(it)] for it in addresses], dtype=np.intp)
+        self._addresses, self._distances = addresses, distances
+        self._readings = np.zeros(size)
+        self._place = np.full(size, -1, dtype=np.intp)
+        self._place[addresses] = self.places
+
+    def out_of_range(self, truth: np.ndarray) -> np.ndarray:
+        """Return the places of distances at which nothing was hit."""
+        self._readings[self._addresses] = truth[self.places]
+        found: np.ndarray = self._place[self._distances.out_of_range(self._readings)]
+        return found.compress(found >= 0)
+
+
+def _correct(
+    quaternions: list[slice], ranges: _Ranges, sample: np.ndarray, truth: np.ndarray
+) -> None:
+    for part in quaternions:
+        length = np.linalg.norm(sample[part])
+        sample[part] = sample[part] / length if length > 0.0 else truth[part]
+    if len(ranges.places):
+        sample[ranges.places] = np.maximum(sample[ranges.places], 0.0)
+        missed = ranges.out_of_range(truth)
+        sample[missed] = truth[missed]
