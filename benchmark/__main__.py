@@ -16,6 +16,7 @@ from benchmark.measurements import (
     executors,
     lockstep,
     publishing,
+    realism,
     recording,
     reliability,
     rendering,
@@ -48,6 +49,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "s": reliability.reliability,
     "t": lockstep.lockstep,
     "u": controllers.hosted,
+    "v": realism.realism,
     "executors": executors.executors,
 }
 """Choices of ``--only``."""

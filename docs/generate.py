@@ -48,6 +48,7 @@ from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROL
 from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import within
+from mujoco_ros.model.realism.realism_config import SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
@@ -170,6 +171,13 @@ parallel_gripper_controller. [Control](../explanation/control.md#the-gripper) ex
 
 """
 
+REALISM_HEAD = """
+### Imperfections of a robot
+
+`<entry>` is the name of an entry in [`realism`](realism.md).
+
+"""
+
 CARTESIAN_HEAD = """
 ### Cartesian controller
 
@@ -211,9 +219,24 @@ def parameters_page() -> str:
         + _parameter_table((TRAJECTORY_JOINTS, *TRAJECTORY.values(), *TOLERANCES.values()))
         + GRIPPER_HEAD
         + _parameter_table((GRIPPER_JOINT, *GRIPPER.values()))
+        + REALISM_HEAD
+        + _parameter_table(_realism_settings(), dict.fromkeys(_realism_names(), "the scene's"))
         + CARTESIAN_HEAD
         + _parameter_table(CARTESIAN.values())
     )
+
+
+def _realism_settings() -> list[ParameterSpec]:
+    """Return the parameters of the entries of ``realism``."""
+    return [
+        spec
+        for section, settings in SECTIONS.items()
+        for spec in setting_specs(f"realism.{section}.<entry>", settings())
+    ]
+
+
+def _realism_names() -> list[str]:
+    return [spec.name for spec in _realism_settings()]
 
 
 def _shipped_extension_settings() -> list[ParameterSpec]:

@@ -12,7 +12,7 @@ from mujoco_ros.bridge.publishing.topics import clock_topic
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.bridge.startup_summary import startup_summary
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.realism.realism_config import load_profile
+from mujoco_ros.model.realism.realism_config import load_profiles
 from mujoco_ros.model.scene.client_folders import client_folders
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.uri import resolve
@@ -50,7 +50,7 @@ class MujocoNode(ComponentNode):
         options = {name: values[name] for name in ("on_divergence", "sensor_noise", "seed")}
         realism = None
         if values["realism"]:
-            realism = load_profile(values["realism"], _from_here, "parameter 'realism'")
+            realism = load_profiles(values["realism"], _from_here, "parameter 'realism'")
         simulation = Simulation(load_scene(values["scene"]), realism=realism, **options)
         pacer = Pacer(
             simulation.model.opt.timestep,

@@ -20,6 +20,7 @@ from mujoco_ros.sim.sensor_noise import SensorNoise
 from mujoco_ros.sim.settings.configured_gains import configured_gains
 from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.gains import GainSettings
+from mujoco_ros.sim.state.control_history import fill_delay
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
@@ -237,6 +238,8 @@ class Plant:
         data.qpos[:], data.qvel[:], data.act[:] = state.qpos, state.qvel, state.act
         data.ctrl[:] = state.ctrl
         data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
+        for actuator in np.flatnonzero(self.model.actuator_historyadr >= 0).tolist():
+            fill_delay(self.model, data, actuator, state.ctrl)
 
 
 def _all_joints(layout: ModelLayout) -> Joints:

@@ -43,8 +43,8 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "realism",
         "",
-        "Profile of imperfect sensors, buses and motors, for robots without `realism` in the "
-        "scene: the name of a shipped one, or a YAML file",
+        "Profiles of imperfect sensors, buses and motors, for robots without `realism` in the "
+        "scene: names of shipped ones, or YAML files, separated by commas; empty for none",
         read_only=True,
     ),
     ParameterSpec(

@@ -31,7 +31,7 @@ _SUFFIXES = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Selection:
+class ElementSelection:
     """The elements of a robot that an entry applies to.
 
     Attributes:
@@ -73,7 +73,7 @@ class Entry:
 
     section: Section
     name: str
-    selection: Selection
+    selection: ElementSelection
     settings: Channel
 
 
@@ -82,7 +82,8 @@ class RealismConfig:
     """Imperfections of the sensors, joints and actuators of a robot.
 
     Attributes:
-        profile: A shipped profile or a YAML file, whose entries these extend; empty for none.
+        profile: Shipped profiles or YAML files, separated by commas, whose entries these extend;
+            empty for none.
         sensors: Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`.
         joints: Entries of joints: ``match`` and fields of `JointChannel`.
         actuators: Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`.
@@ -125,7 +126,7 @@ def _entry(section: Section, name: str, values: Mapping[str, Any], where: str) -
     return Entry(
         section=section,
         name=name,
-        selection=from_dict(Selection, selected, where),
+        selection=from_dict(ElementSelection, selected, where),
         settings=read_settings(SECTIONS[section], settings, where),
     )
 
@@ -146,28 +147,31 @@ def resolve_profile(
     if not config.profile:
         return config
     where = f"realism of robot '{robot}'"
-    profile = load_profile(config.profile, path, where)
+    profile = load_profiles(config.profile, path, where)
     try:
-        return RealismConfig(
-            sensors=_merged(profile.sensors, config.sensors),
-            joints=_merged(profile.joints, config.joints),
-            actuators=_merged(profile.actuators, config.actuators),
-        )
+        return _merged(profile, config)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
 
 
-def load_profile(name: str, path: Callable[[str], Path], where: str) -> RealismConfig:
-    """Read a profile.
+def load_profiles(names: str, path: Callable[[str], Path], where: str) -> RealismConfig:
+    """Read profiles; of entries with the same name, values of the later one count.
 
     Args:
-        name: Name of a shipped profile, or a YAML file.
+        names: Names of shipped profiles, or YAML files, separated by commas.
         path: Returns the path of a file that the scene names.
         where: Begins error messages.
 
     Raises:
         UserInputError: There is no such profile, or it is invalid.
     """
+    found = RealismConfig()
+    for name in names.split(","):
+        found = _merged(found, _load(name.strip(), path, where))
+    return found
+
+
+def _load(name: str, path: Callable[[str], Path], where: str) -> RealismConfig:
     shipped = shipped_profiles()
     if name not in shipped and not name.endswith(_SUFFIXES):
         raise unknown("profile", name, shipped, where=where)
@@ -186,8 +190,12 @@ def shipped_profiles() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def _merged(
-    profile: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
-) -> dict[str, dict[str, Any]]:
-    names = dict.fromkeys([*profile, *own])
-    return {name: {**profile.get(name, {}), **own.get(name, {})} for name in names}
+def _merged(first: RealismConfig, second: RealismConfig) -> RealismConfig:
+    """Return the entries of both; values of the second one count."""
+    sections: list[dict[str, dict[str, Any]]] = []
+    for section in SECTIONS:
+        old, new = getattr(first, section), getattr(second, section)
+        names = dict.fromkeys([*old, *new])
+        sections.append({name: {**old.get(name, {}), **new.get(name, {})} for name in names})
+    sensors, joints, actuators = sections
+    return RealismConfig(sensors=sensors, joints=joints, actuators=actuators)

@@ -15,7 +15,7 @@ _NONE = -1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Stream:
+class ChannelPart:
     """Numbers that are sampled and transported together.
 
     Attributes:
@@ -76,7 +76,7 @@ class SavedChannel:
     random: Any = None
 
 
-class Channel:
+class ImperfectChannel:
     """Numbers of one robot, of which each stream arrives late, rarely, or not at all.
 
     At every step the true numbers are given, and those that have arrived are the output. The order
@@ -112,7 +112,7 @@ class Channel:
         self._drawn = np.zeros(size)
         self._numbers = np.arange(size)
         self._state = _State(*(np.zeros(size) for _ in range(8)))
-        self._configured: tuple[tuple[Stream, ...], float] | None = None
+        self._configured: tuple[tuple[ChannelPart, ...], float] | None = None
 
     @property
     def output(self) -> np.ndarray:
@@ -124,7 +124,7 @@ class Channel:
         """Number of lost samples since the start."""
         return int(self._state.lost.sum())
 
-    def configure(self, streams: Sequence[Stream], timestep: float) -> None:
+    def configure(self, streams: Sequence[ChannelPart], timestep: float) -> None:
         """Set the streams, which cover all numbers, and the simulated time of a step [s].
 
         What is in flight is lost if a delay or the timestep changes.

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from mujoco_ros.model.realism.channel_settings import ActuatorChannel
-from mujoco_ros.sim.realism.channel import Channel, Stream
+from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 from mujoco_ros.sim.realism.measurements import transport
 
 ROWS = 3
@@ -35,7 +35,7 @@ class DriveCommands:
         columns = [np.tile(joints, ROWS) for _, joints in self._groups]
         self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
         self._truth = np.zeros(len(self._rows))
-        self.channel = Channel(key, seed, len(self._rows))
+        self.channel = ImperfectChannel(key, seed, len(self._rows))
         self._has_play = False
 
     def configure(self, settings: dict[str, ActuatorChannel], timestep: float) -> None:
@@ -48,7 +48,7 @@ class DriveCommands:
             zeros = (0.0,) * (ROWS * count)
             quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
             streams.append(
-                Stream(
+                ChannelPart(
                     numbers=numbers,
                     transport=transport(own),
                     noise=zeros,

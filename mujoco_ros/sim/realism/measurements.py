@@ -11,7 +11,7 @@ from mujoco_ros.model.realism.channel_settings import JointChannel, SensorChanne
 from mujoco_ros.model.realism.realism_config import Entry
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
-from mujoco_ros.sim.realism.channel import Channel, Stream
+from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 from mujoco_ros.sim.sample import Sample
 
 _QUATERNION = mujoco.mjtDataType.mjDATATYPE_QUATERNION
@@ -85,7 +85,7 @@ class Measurements:
             self.addresses |= {(_MEASURED[index % 3], int(it)) for it in at}
         self._sample = sample
         self._truth = np.zeros(first)
-        self.channel = Channel(key, seed, first, _correction(model, self._sensordata))
+        self.channel = ImperfectChannel(key, seed, first, _correction(model, self._sensordata))
 
     def configure(self, entries: Iterable[Entry], timestep: float) -> None:
         """Set the settings of the entries, and the simulated time of a step [s]."""
@@ -164,10 +164,10 @@ def _numbers(model: mujoco.MjModel, sensor: int) -> range:
     return range(first, first + int(model.sensor_dim[sensor]))
 
 
-def _stream(numbers: slice, settings: object) -> Stream:
+def _stream(numbers: slice, settings: object) -> ChannelPart:
     count = numbers.stop - numbers.start
     if isinstance(settings, SensorChannel):
-        return Stream(
+        return ChannelPart(
             numbers=numbers,
             transport=transport(settings),
             noise=(settings.noise,) * count,
@@ -182,7 +182,7 @@ def _stream(numbers: slice, settings: object) -> Stream:
     def rows(*of_each: float) -> tuple[float, ...]:
         return tuple(number for number in of_each for _ in range(joints))
 
-    return Stream(
+    return ChannelPart(
         numbers=numbers,
         transport=transport(settings),
         noise=rows(settings.position_noise, settings.velocity_noise, settings.effort_noise),

@@ -5,6 +5,7 @@ import numpy as np
 
 from mujoco_ros.sim.drives import holding_activation, holding_control
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.state.control_history import fill_delay
 
 _MOVED = 1e-9
 """Smallest change of the length of an actuator that counts [m or rad]."""
@@ -38,17 +39,7 @@ def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
             data.act[first : first + int(model.actuator_actnum[it])] = 0.0
             activation = holding_activation(model, data, data.ctrl, it)
             data.act[first] = 0.0 if activation is None else activation
-        if model.actuator_historyadr[it] >= 0:
-            _fill_delay(model, data, it, data.ctrl[slots])
-
-
-def _fill_delay(
-    model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: np.ndarray
-) -> None:
-    """Replace the delayed controls of an actuator by the one that holds."""
-    samples = int(model.actuator_history[actuator, 0])
-    values = np.ascontiguousarray(np.tile(ctrl, (samples, 1)))
-    mujoco.mj_initCtrlHistory(model, data, actuator, None, values)
+        fill_delay(model, data, it, data.ctrl)
 
 
 def _keeps_state(model: mujoco.MjModel, actuator: int) -> bool:

@@ -26,7 +26,7 @@ from mujoco_ros.bridge.parameters.parameters import (
 from mujoco_ros.model.errors import UserInputError
 
 _NAMES = [spec.name for spec in PARAMETERS]
-_READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "seed"}
+_READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "realism", "seed"}
 _READ_ONLY |= {"realtime_priority", "ros2_control", "simulation_interfaces_prefix"}
 _READ_ONLY |= {"cameras", "rendering", "viewer", "viewer_host", "viewer_port"}
 _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_step_by_step"}

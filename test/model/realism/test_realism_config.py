@@ -1,5 +1,6 @@
 """The key `realism` of a scene, and profiles."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,10 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism.channel_settings import ActuatorChannel, SensorChannel
 from mujoco_ros.model.realism.realism_config import (
     RealismConfig,
-    load_profile,
+    load_profiles,
     shipped_profiles,
 )
-from mujoco_ros.model.scene.config import read_scene
+from mujoco_ros.model.scene.config import load_scene, read_scene
 from mujoco_ros.sim.simulation import Simulation
 
 ARM = "package://mujoco_ros/urdf_mjcf/arm/arm.xml"
@@ -84,23 +85,25 @@ def test_a_profile_names_no_other_profile(tmp_path):
 
 @pytest.mark.parametrize("name", shipped_profiles())
 def test_every_shipped_profile_fits_the_robots_and_sources_each_number(name):
-    profile = load_profile(name, Path, "test")
+    profile = load_profiles(name, Path, "test")
     for robot in ("arm", "quadruped", "humanoid"):
-        simulation = Simulation(read_scene_by_name(robot), realism=profile)
+        simulation = Simulation(load_scene(robot), realism=profile)
         for _ in range(20):
             assert simulation.step()
     text = shipped_profiles()[name].read_text()
-    for line in text.splitlines():
-        value = line.split("#")[0].rstrip()
-        is_number = ":" in value and value.rpartition(":")[2].strip().replace(".", "").isdigit()
-        assert not is_number or "#" in line, f"{name}: '{line}' has no source"
+    numbers = re.findall(r"^ +\w+: [-\d.e]+\b.*$", text, flags=re.MULTILINE)
+    assert len(numbers) >= (0 if name == "ideal" else 6)
+    for line in numbers:
+        (source, *_) = re.findall(r"# \[(\w+)\]", line) or [None]
+        assert source is not None, f"{name}: '{line}' has no source"
+        assert re.search(rf"^# \[{source}\] ", text, flags=re.MULTILINE), f"{name}: [{source}]"
     assert (name == "ideal") == (profile == RealismConfig())
 
 
-def read_scene_by_name(name: str):
-    from mujoco_ros.model.scene.config import load_scene
-
-    return load_scene(name)
+def test_profiles_can_be_combined():
+    both = load_profiles("qdd_can, mems_imu", Path, "test")
+    assert set(both.joints) == {"encoders"}
+    assert set(both.sensors) == {"gyroscope", "accelerometer"}
 
 
 def test_there_are_profiles_for_the_usual_hardware():

@@ -6,30 +6,30 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.realism.channel_settings import Transport
-from mujoco_ros.sim.realism.channel import Channel, Stream
+from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 
 STEP = 0.001
 
 
-def stream(first: int, count: int, **settings: float) -> Stream:
+def stream(first: int, count: int, **settings: float) -> ChannelPart:
     names = asdict(Transport())
     errors = {
         name: (settings.get(name, 0.0),) * count
         for name in ("noise", "noise_density", "bias", "bias_walk", "quantisation")
     }
     timing = Transport(**{name: settings[name] for name in names if name in settings})
-    return Stream(numbers=slice(first, first + count), transport=timing, **errors)
+    return ChannelPart(numbers=slice(first, first + count), transport=timing, **errors)
 
 
 def channel(
     count: int = 1, *, seed: int = 0, key: str = "arm", timestep: float = STEP, **settings: float
-) -> Channel:
-    made = Channel(key, seed, count)
+) -> ImperfectChannel:
+    made = ImperfectChannel(key, seed, count)
     made.configure([stream(0, count, **settings)], timestep)
     return made
 
 
-def outputs(made: Channel, truth: np.ndarray) -> np.ndarray:
+def outputs(made: ImperfectChannel, truth: np.ndarray) -> np.ndarray:
     rows = np.zeros((len(truth), made.size))
     for row, numbers in zip(rows, truth, strict=True):
         made.update(np.atleast_1d(numbers))
@@ -81,7 +81,8 @@ def test_a_sample_that_a_later_one_overtook_is_dropped():
     seen = outputs(channel(delay=0.001, jitter=0.006), ramp(5000))[:, 0]
     assert (np.diff(seen) >= 0.0).all()
     age = ramp(5000)[10:] - seen[10:]
-    assert age.min() == 1 and age.max() <= 7
+    assert age.min() == 1
+    assert age.max() <= 7
 
 
 def test_lost_samples_have_the_probability_and_hold_the_last_one():
@@ -100,7 +101,7 @@ def test_all_samples_can_be_lost():
 
 
 def test_numbers_of_a_stream_are_lost_together_and_those_of_others_are_not():
-    made = Channel("arm", 3, 4)
+    made = ImperfectChannel("arm", 3, 4)
     made.configure([stream(0, 2, dropout=0.5), stream(2, 2)], STEP)
     seen = outputs(made, np.tile(ramp(200)[:, None], (1, 4)))
     np.testing.assert_array_equal(seen[:, 0], seen[:, 1])
@@ -217,6 +218,6 @@ def test_samples_can_be_corrected():
     def correct(sample: np.ndarray, truth: np.ndarray) -> None:
         sample[:] = np.maximum(sample, truth)
 
-    made = Channel("arm", 0, 2, correct)
+    made = ImperfectChannel("arm", 0, 2, correct)
     made.configure([stream(0, 2, noise=1.0)], STEP)
     assert (outputs(made, np.zeros((100, 2))) >= 0.0).all()

@@ -15,7 +15,9 @@ MODEL = """
       <geom type="box" size="0.1 0.1 0.1" mass="1"/>
     </body>
   </worldbody>
-  <actuator><motor name="m" joint="j" gear="{gear}" ctrllimited="true" ctrlrange="-10 10"/></actuator>
+  <actuator>
+    <motor name="m" joint="j" gear="{gear}" ctrllimited="true" ctrlrange="-10 10"/>
+  </actuator>
 </mujoco>"""
 
 

@@ -109,7 +109,8 @@ def test_parts_of_one_message_are_lost_together(simulate):
     assert moving[:, [gyro, acc, quat]].all()
     np.testing.assert_array_equal(held[:, gyro], held[:, acc])
     np.testing.assert_array_equal(held[:, gyro], held[:, quat])
-    assert held[:, gyro].any() and not held[:, gyro].all()
+    assert held[:, gyro].any()
+    assert not held[:, gyro].all()
 
 
 def test_quaternions_keep_their_length_and_missed_distances_their_value(simulate):
@@ -122,7 +123,8 @@ def test_quaternions_keep_their_length_and_missed_distances_their_value(simulate
     np.testing.assert_allclose(lengths, 1.0, atol=1e-12)
     missed = (seen["truth"] < 0.0) | (seen["truth"] >= 5.0)
     up, down = 10, 11
-    assert missed[:, up].all() and not missed[:, down].any()
+    assert missed[:, up].all()
+    assert not missed[:, down].any()
     np.testing.assert_array_equal(seen["sensordata"][:, up], seen["truth"][:, up])
     assert (seen["sensordata"][:, down] >= 0.0).all()
     assert (seen["sensordata"][:, down] == 0.0).any()
