@@ -42,7 +42,9 @@ def realism(durations: Durations) -> list[Row]:
     ideal = np.array(costs["ideal"]) - costs["none"]
     added = np.array(costs["all"]) - costs["none"]
     return [
-        result(_KEY, "step without realism, processor time, warm caches, median", median["none"], "µs"),
+        result(
+            _KEY, "step without realism, processor time, warm caches, median", median["none"], "µs"
+        ),
         result(_KEY, "added by the profile ideal, median", float(np.median(ideal)), "µs", 2),
         result(
             _KEY,
@@ -53,7 +55,7 @@ def realism(durations: Durations) -> list[Row]:
         ),
         result(
             _KEY,
-            "added by every imperfection of 34 joints and all sensors, median",
+            "added by every imperfection of all joints and sensors, median",
             float(np.median(added)),
             "µs",
         ),
