@@ -87,6 +87,6 @@ class DriveCommands:
             return
         loose, half = self._loose, self._half_play
         wanted, position = sent[0, loose], q[loose]
-        flank = np.clip(position, wanted - half, wanted + half)
+        flank = np.minimum(np.maximum(position, wanted - half), wanted + half)
         sent[0, loose] = flank
         sent[1, loose] = np.where(flank == position, dq[loose], sent[1, loose])

@@ -129,10 +129,12 @@ class MotorLimits:
         low = np.where(limited, np.maximum(own[:, 0], -least), -least)
         high = np.where(limited, np.minimum(own[:, 1], most), most)
         if self._heats:
-            factor = np.clip((self._derating_end - self.temperature) / self._derating_width, 0, 1)
+            factor = (self._derating_end - self.temperature) / self._derating_width
             hot = factor < 1.0
-            low[hot] *= factor[hot]
-            high[hot] *= factor[hot]
+            if hot.any():
+                factor = np.maximum(factor[hot], 0.0)
+                low[hot] *= factor
+                high[hot] *= factor
         has_limit = np.isfinite(low) & np.isfinite(high)
         model = self._model
         model.actuator_forcelimited[actuators] = has_limit
