@@ -13,6 +13,8 @@ from mujoco_ros.model.errors import shortened
 _EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 # With integers among floats, `ros2 param set` reads a list as text.
 _LIST = re.compile(r"\[[-+.,\s\deE]*\]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+"""Control characters, which would change what a terminal shows of a log."""
 _KINDS = {
     bool: ("bool", "true or false"),
     int: ("integer", "an integer"),
@@ -106,7 +108,9 @@ class ParameterSpec:
             return self._bounds(value)
         if self.choices:
             return value in self.choices
-        return not isinstance(value, str) or (len(value) <= self.longest and "\0" not in value)
+        return not isinstance(value, str) or (
+            len(value) <= self.longest and _CONTROL.search(value) is None
+        )
 
     def _bounds(self, number: float) -> bool:
         """Whether a number is within the bounds."""
@@ -124,7 +128,7 @@ class ParameterSpec:
         if self.length:
             kind = f"a list of {self.length} numbers"
         if isinstance(self.default, str):
-            kind = f"a text of at most {self.longest} characters, without NUL"
+            kind = f"a text of at most {self.longest} characters, without control characters"
         if self.low is None:
             return f"it is {kind}"
         zero = f", {self.low:g} or" if self.least else ""

@@ -123,6 +123,7 @@ def test_every_parameter_is_described_and_bounded(listener: Listener) -> None:
         ("real_time_factor", 1000.1, "cannot be 1000.1: it is a number, 0 or from 0.001 to 1000"),
         ("real_time_factor", 1e-4, "it is a number, 0 or from 0.001 to 1000"),
         ("active_keyframe", "k" * 201, "at most 200 characters"),
+        ("active_keyframe", "k\n\x1b[31m", "without control characters"),
         ("real_time_factor", math.nan, "cannot be nan: it is a number, 0 or from 0.001 to 1000"),
         ("real_time_factor", math.inf, "cannot be inf: it is a number, 0 or from 0.001 to 1000"),
         ("real_time_factor", "fast", "cannot be 'fast': it is a number, 0 or from 0.001 to 1000"),
