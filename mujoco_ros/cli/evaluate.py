@@ -91,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="CONDITIONS",
         help="random conditions of the episodes: for pick_place lab (default), table or perturbed, "
-        "for stand humanoid (default) or quadruped; or a YAML file with ranges, for pick_place of "
+        "for stand humanoid (default) or quadruped, for walk pushed (default), randomised and "
+        "walks of a minute on plates and slopes; or a YAML file with ranges, for pick_place of "
         "x, y, reach, yaw, size, mass, friction, offset, delay, obstacle and motion",
     )
     parser.add_argument(

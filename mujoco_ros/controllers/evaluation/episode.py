@@ -120,6 +120,7 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     refusal = trial.impossible(simulation.model)
     host.observation_filter = trial.observation_filter(seed, conditions)
+    host.command_filter = trial.command_filter(conditions)
     supervised, machine = host.supervised, controller.machine
     recorder = EpisodeRecorder(simulation, host)
     while simulation.time < trial.limit:

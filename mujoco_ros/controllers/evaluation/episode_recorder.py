@@ -6,7 +6,9 @@ from hashlib import sha256
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.controllers.evaluation.estimate_error import EstimateError
 from mujoco_ros.controllers.fsm.transition import TransitionEvent
+from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.sim.simulation import Simulation
 
@@ -19,17 +21,21 @@ class EpisodeRecorder:
         store: The store of the controller.
         tracking: Largest position error of a joint under PD control, by state [rad].
         state: State at the last tick.
+        estimate: Errors of the base that the controller estimates.
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
         self.tracking: dict[str, float] = {}
         self.simulation, self.store = simulation, host.supervised.controller.store
+        self.estimate = EstimateError()
         self._host = host
         self._initial = self.state = host.supervised.state
         self._ticks = 0
         self._hash = sha256()
         joints = simulation.drives.servo_joints
         self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
+        bases = simulation.layout.robots[0].bases
+        self._base = bases[0] if bases else None
 
     def record(self) -> bool:
         """Record the last step if it was a tick; return whether it was."""
@@ -42,6 +48,10 @@ class EpisodeRecorder:
         largest = float(error.max(initial=0.0))
         self.tracking[self.state] = max(largest, self.tracking.get(self.state, 0.0))
         self.state = self._host.supervised.machine.state
+        if self._base is not None and ESTIMATED_BASE in self.store:
+            qpos, dof = self._base.qpos, self._base.dof
+            place, velocity = sample.qpos[qpos : qpos + 7], sample.qvel[dof : dof + 6]
+            self.estimate.add(self.store.get(ESTIMATED_BASE), place, velocity)
         return True
 
     @property

@@ -53,3 +53,37 @@ def offset_hinge(model: mujoco.MjModel, joint: int, offset: float) -> None:
     model.body_pos[body] += matrix.reshape(3, 3) @ moved
     mujoco.mju_mulQuat(quat, model.body_quat[body], turn)
     model.body_quat[body] = quat
+
+
+def free_base(model: mujoco.MjModel) -> int:
+    """Return the first body with a free joint."""
+    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
+    return int(model.jnt_bodyid[int(np.argmax(free))])
+
+
+def scale_masses(model: mujoco.MjModel, factors: np.ndarray) -> None:
+    """Multiply mass and inertia of each body by a factor.  # (nbody,)"""
+    model.body_mass[:] *= factors
+    model.body_inertia[:] *= factors[:, None]
+
+
+def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
+    """Tilt all planes, and the free base in its keyframes, about the origin.
+
+    Args:
+        model: The model.
+        slope: Angle of the floor [rad].
+        direction: Where it rises, from the x axis [rad].
+    """
+    axis = np.array([np.sin(direction), -np.cos(direction), 0.0])
+    turn, quat = np.empty(4), np.empty(4)
+    mujoco.mju_axisAngle2Quat(turn, axis, slope)
+    for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)):
+        mujoco.mju_mulQuat(quat, turn, model.geom_quat[geom])
+        model.geom_quat[geom], model.geom_sameframe[geom] = quat, 0
+    address = int(model.jnt_qposadr[int(model.body_jntadr[free_base(model)])])
+    for qpos in (model.qpos0, *model.key_qpos):
+        place = qpos[address : address + 3]
+        mujoco.mju_rotVecQuat(place, place.copy(), turn)
+        mujoco.mju_mulQuat(quat, turn, qpos[address + 3 : address + 7])
+        qpos[address + 3 : address + 7] = quat

@@ -6,7 +6,12 @@ from math import sqrt
 
 import numpy as np
 
-from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
+from mujoco_ros.controllers.interface.observation import (
+    ImuReading,
+    Observation,
+    Pose,
+    WrenchReading,
+)
 from mujoco_ros.controllers.library.config_checks import check_not_negative
 
 ObservationFilter = Callable[[Observation], Observation]
@@ -22,6 +27,9 @@ class Noise:
         effort: Actuator efforts, as part of the effort.
         force: Forces of force-torque sensors [N].
         torque: Torques of force-torque sensors [Nm].
+        rate: Angular velocities of IMUs [rad/s].
+        acceleration: Accelerations of IMUs [m/s²].
+        orientation: Orientations of IMUs, about each axis [rad].
         place: Positions of objects, along each axis [m].
         turn: Orientations of objects, about each axis [rad].
     """
@@ -31,6 +39,9 @@ class Noise:
     effort: float = 0.0
     force: float = 0.0
     torque: float = 0.0
+    rate: float = 0.0
+    acceleration: float = 0.0
+    orientation: float = 0.0
     place: float = 0.0
     turn: float = 0.0
 
@@ -39,9 +50,19 @@ class Noise:
 
 
 USUAL = Noise(
-    position=1e-5, velocity=1e-3, effort=0.01, force=0.1, torque=0.005, place=2e-4, turn=2e-3
+    position=1e-5,
+    velocity=1e-3,
+    effort=0.01,
+    force=0.1,
+    torque=0.005,
+    rate=3e-3,
+    acceleration=0.03,
+    orientation=1e-3,
+    place=2e-4,
+    turn=2e-3,
 )
-"""Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking."""
+"""Encoders with 19 bits; a mid-range force-torque sensor and mid-range marker tracking; an IMU with
+the noise of MEMS in a bandwidth of 100 Hz, i.e. 0.012°/s and 0.2 mg per √Hz."""
 
 
 def scaled(noise: Noise, factor: float) -> Noise:
@@ -79,10 +100,11 @@ class _NoiseFilter:
 
     def apply(self, observation: Observation) -> Observation:
         q, wrenches, objects = observation.q, observation.wrenches, observation.objects
-        n = len(q)
-        noise = self._draw(n, len(wrenches), len(objects))
+        n, imus = len(q), observation.imus
+        noise = self._draw(n, len(wrenches), len(objects), len(imus))
         wrench_noise = noise[3 * n :]
         object_noise = wrench_noise[6 * len(wrenches) :]
+        imu_noise = object_noise[6 * len(objects) :]
         return replace(
             observation,
             q=q + noise[:n],
@@ -92,22 +114,27 @@ class _NoiseFilter:
                 name: _noisy_wrench(wrench, wrench_noise[6 * i : 6 * i + 6])
                 for i, (name, wrench) in enumerate(wrenches.items())
             },
+            imus={
+                name: _noisy_imu(imu, imu_noise[9 * i : 9 * i + 9])
+                for i, (name, imu) in enumerate(imus.items())
+            },
             objects={
                 name: _noisy_pose(pose, object_noise[6 * i : 6 * i + 6])
                 for i, (name, pose) in enumerate(objects.items())
             },
         )
 
-    def _draw(self, joints: int, wrenches: int, objects: int) -> np.ndarray:
+    def _draw(self, joints: int, wrenches: int, objects: int, imus: int) -> np.ndarray:
         """Return the additive noise of one tick; efforts have factors."""
-        size = 3 * joints + 6 * (wrenches + objects)
+        size = 3 * joints + 6 * (wrenches + objects) + 9 * imus
         if self._row == len(self._drawn) or size != self._drawn.shape[1]:
             noise = self._noise
             deviation = np.repeat(
                 (noise.position, noise.velocity, noise.effort)
                 + wrenches * (noise.force, noise.torque)
-                + objects * (noise.place, 0.5 * noise.turn),
-                3 * (joints,) + 2 * (wrenches + objects) * (3,),
+                + objects * (noise.place, 0.5 * noise.turn)
+                + imus * (noise.rate, noise.acceleration, 0.5 * noise.orientation),
+                3 * (joints,) + (2 * (wrenches + objects) + 3 * imus) * (3,),
             )
             self._drawn = self._random.standard_normal((_TICKS, size)) * deviation
             self._drawn[:, 2 * joints : 3 * joints] += 1.0
@@ -121,10 +148,24 @@ def _noisy_wrench(wrench: WrenchReading, noise: np.ndarray) -> WrenchReading:
     return WrenchReading(force=wrench.force + noise[:3], torque=wrench.torque + noise[3:])
 
 
+def _noisy_imu(imu: ImuReading, noise: np.ndarray) -> ImuReading:
+    quat = imu.quat_wxyz
+    return ImuReading(
+        angular_velocity=imu.angular_velocity + noise[:3],
+        linear_acceleration=imu.linear_acceleration + noise[3:6],
+        quat_wxyz=None if quat is None else _turned(quat, noise[6:]),
+    )
+
+
 def _noisy_pose(pose: Pose, noise: np.ndarray) -> Pose:
-    """Return a pose after a translation, and a rotation in its own frame by twice a small angle."""
-    x, y, z = noise[3:].tolist()
-    a, b, c, d = pose.quat_wxyz.tolist()
+    quat = _turned(pose.quat_wxyz, noise[3:])
+    return Pose(position=pose.position + noise[:3], quat_wxyz=quat)
+
+
+def _turned(quat_wxyz: np.ndarray, half_angles: np.ndarray) -> np.ndarray:
+    """Return an orientation after a rotation in its own frame by twice small angles."""
+    x, y, z = half_angles.tolist()
+    a, b, c, d = quat_wxyz.tolist()
     quat = np.array(
         (
             a - b * x - c * y - d * z,
@@ -134,4 +175,4 @@ def _noisy_pose(pose: Pose, noise: np.ndarray) -> Pose:
         )
     )
     quat /= sqrt(quat.dot(quat))
-    return Pose(position=pose.position + noise[:3], quat_wxyz=quat)
+    return quat

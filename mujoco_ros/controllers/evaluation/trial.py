@@ -7,6 +7,7 @@ from typing import Any
 
 import mujoco
 
+from mujoco_ros.controllers.evaluation.command_delay import CommandFilter
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
@@ -66,6 +67,10 @@ class Trial(ABC):
     def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
         """Return a function that adds noise to observations."""
         return noise_filter(self.ranges.noise, seed)
+
+    def command_filter(self, conditions: Conditions) -> CommandFilter | None:
+        """Return a function that changes the commands of the controller; None if nothing does."""
+        return None
 
     def impossible(self, model: mujoco.MjModel) -> str:
         """Return the failure that the conditions in a model require; "" if it can succeed."""

@@ -8,7 +8,7 @@ from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.state_references import StateReferences
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.interface.store import Key, Store
 
 
 class StateContext:
@@ -121,6 +121,7 @@ class State:
         outcomes: All values that `run` may return.
         failures: The outcomes that mean failure.
         Config: Frozen dataclass of the settings, read strictly from the table.
+        topics: Keys of values in the store that the host receives or publishes as topics.
         has_live_settings: Whether the machine also sets changed settings while the state runs.
         config: The settings; the machine sets changed ones before `start`.
     """
@@ -128,6 +129,7 @@ class State:
     outcomes: ClassVar[tuple[str, ...]] = ()
     failures: ClassVar[tuple[str, ...]] = ()
     Config: ClassVar[type[Any] | None] = None
+    topics: ClassVar[tuple[Key[Any], ...]] = ()
     has_live_settings: ClassVar[bool] = False
 
     def __init__(self, config: Any = None) -> None:

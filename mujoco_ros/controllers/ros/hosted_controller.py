@@ -18,6 +18,7 @@ from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
+from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
@@ -89,6 +90,9 @@ class HostedController(Component):
             use_global_arguments=False,  # they may contain the simulator's node name
         )
         endpoints, supervised = Endpoints(self.node), host.supervised
+        self._topics: ControllerTopics | None = None
+        if (layout := host.layout) is not None:
+            self._topics = ControllerTopics(endpoints, controller, layout, self._submit)
         host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
         parameters = Parameters(self.node, self._submit)
         StateParameters(parameters, supervised.machine)
@@ -119,6 +123,8 @@ class HostedController(Component):
         host = self.host
         if not host.after_step():
             return
+        if self._topics is not None:
+            self._topics.publish(host.time)
         now = perf_counter()
         self._tick_cost.add(now - begin)
         factor = self._pacer.factor

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from typing import Any
 
+import numpy as np
+
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
@@ -23,6 +25,7 @@ from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.simulation import Simulation
 
 INACTIVE = "inactive"
@@ -50,6 +53,7 @@ class ControllerHost:
         is_active: Whether it has ticks.
         ticks: Number of ticks since the start.
         observation_filter: Applied to every observation, for sensor noise; None by default.
+        command_filter: Applied to the commands of every tick, with its time; None by default.
         on_gains: Called when the controller may have changed the gains.
     """
 
@@ -78,6 +82,7 @@ class ControllerHost:
         self.supervised = SupervisedController(controller, lambda: simulation.time)
         self.ticks, self.is_active = 0, True
         self.observation_filter: Callable[[Observation], Observation] | None = None
+        self.command_filter: Callable[[float, np.ndarray], np.ndarray] | None = None
         self.on_gains: list[Callable[[], object]] = []
         self._simulation, self._controller, self._name = simulation, controller, robot
         self._rendering, self._joints = rendering, tuple(joints)
@@ -99,6 +104,17 @@ class ControllerHost:
     def robot(self) -> str:
         """Name of the robot, or names of several."""
         return self._bindings.robot
+
+    @property
+    def time(self) -> float:
+        """Time of the last tick [s]."""
+        return self._time
+
+    @property
+    def layout(self) -> RobotLayout | None:
+        """The elements of the robot; None for several robots."""
+        binding = self._bindings.each.get("")
+        return None if binding is None else binding.plant.layout.robots[binding.index]
 
     @property
     def claims(self) -> Mapping[str, tuple[str, ...]]:
@@ -236,6 +252,8 @@ class ControllerHost:
         if values is None:
             self._release()
             return
+        if self.command_filter is not None:
+            values = self.command_filter(time, values)
         bindings.command(values, self._stream)
         self._await(self._controller.awaited, time + self._controller.period)
 

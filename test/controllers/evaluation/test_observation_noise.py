@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise, noise_filter
-from mujoco_ros.controllers.interface.observation import Observation, Pose, WrenchReading
+from mujoco_ros.controllers.interface.observation import (
+    ImuReading,
+    Observation,
+    Pose,
+    WrenchReading,
+)
 from mujoco_ros.model.errors import UserInputError
 
 SEEN = Observation(
@@ -13,6 +18,13 @@ SEEN = Observation(
     dq=np.ones(3),
     effort=np.full(3, 10.0),
     wrenches={"wrist": WrenchReading(force=np.zeros(3), torque=np.zeros(3))},
+    imus={
+        "imu": ImuReading(
+            angular_velocity=np.zeros(3),
+            linear_acceleration=np.full(3, 9.81),
+            quat_wxyz=np.array([0.6, 0.0, 0.8, 0.0]),
+        )
+    },
     objects={"box": Pose(position=np.zeros(3), quat_wxyz=np.array([0.6, 0.0, 0.8, 0.0]))},
 )
 
@@ -25,6 +37,8 @@ def test_each_quantity_has_its_deviation_without_bias():
         ([it.dq for it in many], 1.0, USUAL.velocity),
         ([it.effort for it in many], 10.0, 10 * USUAL.effort),
         ([it.wrenches["wrist"].force for it in many], 0.0, USUAL.force),
+        ([it.imus["imu"].angular_velocity for it in many], 0.0, USUAL.rate),
+        ([it.imus["imu"].linear_acceleration for it in many], 9.81, USUAL.acceleration),
         ([it.objects["box"].position for it in many], 0.0, USUAL.place),
     ):
         assert np.std(values) == pytest.approx(deviation, rel=0.05)
@@ -32,6 +46,9 @@ def test_each_quantity_has_its_deviation_without_bias():
     box = SEEN.objects["box"]
     turns = [(box.inverse() @ it.objects["box"]).quat_wxyz for it in many]
     assert 2 * np.std([it[1:] for it in turns]) == pytest.approx(USUAL.turn, rel=0.05)
+    measured = [Pose(position=np.zeros(3), quat_wxyz=it.imus["imu"].quat_wxyz) for it in many]
+    errors = [(box.inverse() @ it).quat_wxyz[1:] for it in measured]
+    assert 2 * np.std(errors) == pytest.approx(USUAL.orientation, rel=0.05)
     assert np.linalg.norm(turns, axis=1) == pytest.approx(1.0)
 
 

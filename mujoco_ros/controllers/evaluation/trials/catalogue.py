@@ -12,7 +12,7 @@ from mujoco_ros.controllers.evaluation.trials.handover import (
 )
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
-from mujoco_ros.controllers.evaluation.trials.walk import VELOCITIES, Velocities, WalkTrial
+from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import from_dict, read_yaml
 
@@ -20,7 +20,7 @@ _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
     "handover": (HandoverTrial, Perturbations, PERTURBATIONS),
     "pick_place": (PickPlaceTrial, Spread, SPREADS),
     "stand": (StandTrial, Pushes, PUSHES),
-    "walk": (WalkTrial, Velocities, VELOCITIES),
+    "walk": (WalkTrial, Walks, WALKS),
 }
 """Class of the trial, class of its ranges, and named ranges."""
 

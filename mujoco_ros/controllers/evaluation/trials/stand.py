@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
+from mujoco_ros.controllers.evaluation.model_edits import free_base
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
@@ -83,7 +84,7 @@ class StandTrial(Trial):
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set mass and friction."""
-        base = _base(model)
+        base = free_base(model)
         model.body_mass[base] *= conditions["base_mass"]
         model.body_inertia[base] *= conditions["base_mass"]
         model.geom_friction[:, 0] *= conditions["friction"]
@@ -98,7 +99,7 @@ class StandTrial(Trial):
             if abs(time - when) < half:
                 with suppress(TransitionRejectedError):  # after a fall
                     request(label)
-        base, since = _base(model), time - conditions["at"]
+        base, since = free_base(model), time - conditions["at"]
         force = conditions["push"] * float(model.body_subtreemass[base]) / _PUSH_S
         angle = conditions["direction"]
         direction = np.array([np.cos(angle), np.sin(angle), 0.0])
@@ -124,9 +125,3 @@ class StandTrial(Trial):
     def flaw(self, measures: Mapping[str, float]) -> str:
         """Return ``fell`` if the base is too low."""
         return "fell" if measures["height"] < _FALLEN else ""
-
-
-def _base(model: mujoco.MjModel) -> int:
-    """Return the first body with a free joint."""
-    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
-    return int(model.jnt_bodyid[int(np.argmax(free))])

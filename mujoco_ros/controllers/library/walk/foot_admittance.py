@@ -1,19 +1,25 @@
 """Motion of position-controlled feet that brings the loads on them to the wanted ones."""
 
 from collections.abc import Sequence
+from math import atan2
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, turned
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 
 _LEAST_LOAD = 0.05
 """Load of a foot, as part of the weight, below which its torque is not controlled."""
 _SWING_RETURN = 5.0
 """Decay of the rotation of a foot without load [1/s]."""
+_ADAPTATION = 5.0
+"""Rate at which the slope of the ground is adopted [1/s]."""
+_FLAT = 0.7
+"""Part of a sole in which the centre of pressure shows that it is flat on the ground."""
 _LARGEST_TILT = 0.3
 """[rad]"""
 
@@ -21,21 +27,42 @@ _LARGEST_TILT = 0.3
 class FootAdmittance:
     """Rotates the feet by errors of torque, and shifts them by errors of the load.
 
+    Without errors, rotation and shift become those that are measured: the feet follow the ground.
+
     Source: S. Kajita et al., Biped Walking Stabilization Based on Linear Inverted Pendulum
     Tracking, IROS 2010, sections V and VI.
 
     Attributes:
         tilt: Roll and pitch of left and right foot along the axes of the sole [rad].  # (2, 2)
-        lift: Height of the left foot above the right one [m].
+        ground: Roll and pitch of the ground under the feet, along the same axes [rad].  # (2, 2)
+        lift: Height of the left foot above the right one, in addition to that of the gait [m].
+        loads: Measured forces on the soles, along their normals [N].  # (2,)
     """
 
     def __init__(
-        self, robot: RobotModel, sensors: Sequence[str], config: StabilizerConfig, weight: float
+        self,
+        robot: RobotModel,
+        sensors: Sequence[str],
+        config: StabilizerConfig,
+        weight: float,
+        half_sizes: np.ndarray,
     ) -> None:
-        """Use the force-torque sensors of the left and the right foot; the weight is in newtons."""
+        """Begin on level ground.
+
+        Args:
+            robot: The robot.
+            sensors: Names of the force-torque sensors of the left and the right foot.
+            config: The settings.
+            weight: Weight of the robot [N].
+            half_sizes: Half length and width of the soles [m].  # (2, 2)
+        """
         self._config, self._weight, self._sensors = config, weight, tuple(sensors)
         self._sites = [robot.model.site(robot.prefix + name).id for name in sensors]
-        self._torques, self._loads = np.zeros((2, 2)), np.zeros(2)
+        self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
+        self.ground = np.zeros((2, 2))
+        self._half_sizes = half_sizes
+        self._tilts, self._difference = np.zeros((2, 2)), 0.0
+        self._lever, self._moment = np.zeros(3), np.zeros(3)
         self.tilt, self.lift = np.zeros((2, 2)), 0.0
 
     def step(
@@ -45,6 +72,8 @@ class FootAdmittance:
         loads: np.ndarray,
         pressure: np.ndarray,
         support: int | None,
+        slope: np.ndarray,
+        rise: float,
         period: float,
     ) -> None:
         """Continue by a tick.
@@ -55,32 +84,62 @@ class FootAdmittance:
             loads: Wanted vertical forces on the feet [N].  # (2,)
             pressure: Wanted centres of pressure in the frames of the soles [m].  # (2, 2)
             support: The foot that stands alone; None if both stand.
+            slope: Roll and pitch of the ground where the other foot lands, along the axes of its
+                sole [rad].  # (2,)
+            rise: Height of the left foot above the right one, without `lift` [m].
             period: [s]
         """
         self._measure(observation, estimator)
-        config, tilt, measured = self._config, self.tilt, self._loads
+        config, tilt, measured = self._config, self.tilt, self.loads
         for foot in (LEFT, RIGHT):
             is_swinging = support is not None and foot != support
             if is_swinging or measured[foot] < _LEAST_LOAD * self._weight:
-                tilt[foot] -= _SWING_RETURN * period * tilt[foot]
+                tilt[foot] += _SWING_RETURN * period * (slope - tilt[foot])
+                self.ground[foot] = tilt[foot]
                 continue
             ahead, left = pressure[foot]
             error = self._torques[foot] - measured[foot] * np.array([left, -ahead])
-            tilt[foot] += period * (config.ankle_damping * error - config.ankle_return * tilt[foot])
+            ground = self.ground[foot]
+            ground += _ADAPTATION * period * self._flatness(foot) * (self._tilts[foot] - ground)
+            tilt[foot] += period * (
+                config.ankle_damping * error + config.ankle_return * (ground - tilt[foot])
+            )
         np.clip(tilt, -_LARGEST_TILT, _LARGEST_TILT, out=tilt)
-        self.lift -= period * config.force_return * self.lift
         if support is None:
             difference = (measured[LEFT] - measured[RIGHT]) - (loads[LEFT] - loads[RIGHT])
-            self.lift += period * config.force_damping * float(difference)
+            ground = self._difference - rise - self.lift
+            self.lift += period * (
+                config.force_damping * float(difference) + config.force_return * ground
+            )
+
+    def _flatness(self, foot: int) -> float:
+        """Return 1 if the centre of pressure is in the middle of a sole, 0 near its edge.
+
+        A foot that turns about its edge does not show the slope of the ground.
+        """
+        reach = _FLAT * self._half_sizes[foot] * self.loads[foot]
+        roll, pitch = np.abs(self._torques[foot]).tolist()
+        return max(0.0, 1.0 - float(max(pitch / reach[0], roll / reach[1])))
 
     def _measure(self, observation: Observation, estimator: BaseEstimator) -> None:
         """Compute loads, and torques about the centres of the soles, in the soles' frames."""
-        data = estimator.robot.data
+        data, heights = estimator.robot.data, np.zeros(2)
         for foot, (name, site) in enumerate(zip(self._sensors, self._sites, strict=True)):
             wrench, sensor = observation.wrenches[name], data.site_xmat[site].reshape(3, 3)
             origin, axes = estimator.soles[foot].frame(data)
             force = sensor @ wrench.force
-            lever = data.site_xpos[site] - origin
-            torque = sensor @ wrench.torque + np.cross(lever, force)
-            self._torques[foot] = (axes.T @ torque)[:2]
-            self._loads[foot] = axes[:, 2] @ force
+            np.subtract(data.site_xpos[site], origin, out=self._lever)
+            mujoco.mju_cross(self._moment, self._lever, force)
+            self._moment += sensor @ wrench.torque
+            self._torques[foot] = self._moment @ axes[:, :2]
+            self.loads[foot] = axes[:, 2] @ force
+            self._tilts[foot] = roll_and_pitch(axes)
+            heights[foot] = origin[2]
+        self._difference = float(heights[LEFT] - heights[RIGHT])
+
+
+def roll_and_pitch(axes: np.ndarray) -> tuple[float, float]:
+    """Return the rotation of a sole from the horizontal about its axes, which is small [rad]."""
+    yaw = atan2(axes[1, 0], axes[0, 0])
+    ahead, left = turned(float(axes[0, 2]), float(axes[1, 2]), -yaw)  # of the normal
+    return -left, ahead

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.dcm_pattern import (
     DcmState,
@@ -17,9 +18,9 @@ from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
     RIGHT,
     Footstep,
-    Velocity,
     beside,
     next_footstep,
+    on_slope,
 )
 
 _PREVIEW = 3
@@ -36,6 +37,7 @@ class GaitConfig:
         first_double_support: The same, before the first step and after the last one [s].
         step_height: Height of the swing foot [m].
         least_width: Least distance between the soles' middles [m].
+        turn_width: Additional distance per sine of the turn of a step [m].
         zmp_inwards: Displacement of the ZMP from the middle of the sole to the other foot [m].
     """
 
@@ -44,6 +46,7 @@ class GaitConfig:
     first_double_support: float = 0.6
     step_height: float = 0.05
     least_width: float = 0.16
+    turn_width: float = 0.15
     zmp_inwards: float = 0.0
 
     def __post_init__(self) -> None:
@@ -76,6 +79,8 @@ class Gait:
         phase: The phase; None at rest.
         elapsed: Time in the phase [s].
         steps: Steps so far.
+        planned_end: DCM at the end of the last single support, before `land_at` [m].  # (2,)
+        slope: Expected rise of the ground along x and y of ``world``.  # (2,)
     """
 
     def __init__(self, config: GaitConfig, omega: float, width: float) -> None:
@@ -88,6 +93,9 @@ class Gait:
         self.feet = list(feet)
         self.phase: Phase | None = None
         self.elapsed, self.steps = 0.0, 0
+        self.slope = np.zeros(2)
+        self._velocity = BodyVelocity()
+        self.planned_end = self.middle
         self._next: list[Phase] = []
         self._end = self.middle
         self._is_last = False
@@ -120,7 +128,7 @@ class Gait:
         zmp = segment.begin + (segment.end - segment.begin) * (self.elapsed / segment.duration)
         return DcmState(dcm_before(segment, self._end, remaining, self.omega), zmp)
 
-    def step(self, period: float, velocity: Velocity) -> None:
+    def step(self, period: float, velocity: BodyVelocity) -> None:
         """Continue by a tick [s]."""
         if self.phase is None:
             if velocity.is_zero:
@@ -131,11 +139,27 @@ class Gait:
         if self.elapsed > self.phase.segment.duration - 0.5 * period:
             self._finish(velocity)
 
+    def land_at(self, foot: Footstep) -> None:
+        """Change where the swing foot lands, in single support."""
+        phase = self.phase
+        assert phase is not None
+        assert phase.support is not None
+        self.phase = phase._replace(swing=foot)
+        self._end = self._end_of_single_support(phase.support, foot)
+
+    def raise_feet(self, left: float, right: float) -> None:
+        """Change the heights at which the feet stand [m]."""
+        for side, up in ((LEFT, left), (RIGHT, right)):
+            self.feet[side] = self.feet[side]._replace(z=self.feet[side].z + up)
+        phase = self.phase
+        if phase is not None and phase.support is not None:
+            self.phase = phase._replace(support=self.feet[phase.support.side])
+
     def _zmp(self, foot: Footstep) -> np.ndarray:
         inwards = self.config.zmp_inwards * (-1.0 if foot.side == LEFT else 1.0)
         return foot.point + inwards * np.array([-np.sin(foot.yaw), np.cos(foot.yaw)])
 
-    def _depart(self, velocity: Velocity) -> None:
+    def _depart(self, velocity: BodyVelocity) -> None:
         """Move the weight to one foot, after a push in the other direction."""
         side = RIGHT if velocity.y > 0.0 or (velocity.y == 0.0 and velocity.yaw >= 0.0) else LEFT
         half, middle = 0.5 * self.config.first_double_support, self.middle
@@ -147,7 +171,7 @@ class Gait:
         self._begin(Phase(ZmpSegment(push, push, half), self.feet[side], None, (0.5, 0.5)), target)
         self._is_last = False
 
-    def _finish(self, velocity: Velocity) -> None:
+    def _finish(self, velocity: BodyVelocity) -> None:
         phase = self.phase
         assert phase is not None
         if phase.swing is not None:
@@ -165,10 +189,9 @@ class Gait:
             assert phase.support is not None
             self._single_support(phase.support, velocity)
 
-    def _double_support(self, landed: Footstep, velocity: Velocity) -> None:
+    def _double_support(self, landed: Footstep, velocity: BodyVelocity) -> None:
         other = self.feet[1 - landed.side]
-        is_parallel = np.allclose(beside(landed, self.width)[1:], other[1:], atol=1e-6)
-        self._is_last = velocity.is_zero and is_parallel
+        self._is_last = self._ends_at(landed, other, velocity)
         begin = self._zmp(other)
         if self._is_last:
             duration = self.config.first_double_support
@@ -180,23 +203,43 @@ class Gait:
         shares = (1.0 - landed.side, float(landed.side))
         self._begin(Phase(segment, landed, None, shares), end)
 
-    def _single_support(self, support: Footstep, velocity: Velocity) -> None:
+    def _single_support(self, support: Footstep, velocity: BodyVelocity) -> None:
         swing = self._step_after(support, velocity)
         at = self._zmp(support)
         segment = ZmpSegment(at, at, self.config.single_support)
-        ahead = self._ahead(support, velocity)[1:]
         share = float(support.side)
-        self._begin(Phase(segment, support, swing, (share, share)), dcm_at_start(ahead, self.omega))
+        self._velocity = velocity
+        end = self._end_of_single_support(support, swing)
+        self.planned_end = end
+        self._begin(Phase(segment, support, swing, (share, share)), end)
+
+    def _end_of_single_support(self, support: Footstep, swing: Footstep) -> np.ndarray:
+        """Return the DCM when the swing foot lands.  # (2,)"""
+        begin, end = self._zmp(support), self._zmp(swing)
+        if self._ends_at(swing, support, self._velocity):
+            rest = 0.5 * (begin + end)
+            shift = ZmpSegment(begin, rest, self.config.first_double_support)
+            return dcm_at_start([shift], self.omega)
+        shift = ZmpSegment(begin, end, self.config.double_support)
+        return dcm_at_start([shift, *self._ahead(swing, self._velocity)], self.omega)
+
+    def _ends_at(self, landed: Footstep, other: Footstep, velocity: BodyVelocity) -> bool:
+        """Return whether a step is the last one: the feet stand beside each other."""
+        goal = beside(landed, self.width)
+        return velocity.is_zero and bool(np.allclose(goal[1:4], other[1:4], atol=1e-6))
 
     def _begin(self, phase: Phase, end: np.ndarray) -> None:
         """Begin a phase that ends with a DCM."""
         self.phase, self.elapsed, self._end = phase, 0.0, end
 
-    def _step_after(self, support: Footstep, velocity: Velocity) -> Footstep:
+    def _step_after(self, support: Footstep, velocity: BodyVelocity) -> Footstep:
         duration = self.config.single_support + self.config.double_support
-        return next_footstep(support, velocity, duration, self.width, self.config.least_width)
+        config = self.config
+        widths = self.width, config.least_width, config.turn_width
+        step = next_footstep(support, velocity, duration, *widths)
+        return on_slope(step, support, self.slope)
 
-    def _ahead(self, support: Footstep, velocity: Velocity) -> list[ZmpSegment]:
+    def _ahead(self, support: Footstep, velocity: BodyVelocity) -> list[ZmpSegment]:
         """Return the motion of the ZMP from the start of a single support until a rest."""
         config, segments = self.config, []
         for number in range(_PREVIEW):

@@ -6,18 +6,21 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
+from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.walk.footsteps import Velocity
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.model.errors import UserInputError
 
 WALKER: Key[Walker] = Key("walk/walker", Walker)
-_STANDING = Velocity()
-_FASTEST = Velocity(x=0.3, y=0.1, yaw=0.35)
+_STANDING = BodyVelocity()
+_NEWEST = 0.1
+"""Greatest age of a command that starts a walk [s]."""
+_FASTEST = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
 """Greatest velocities."""
 
 
@@ -71,14 +74,18 @@ class WalkWithVelocityConfig(UprightConfig):
         velocity_x: Velocity forwards [m/s].
         velocity_y: Velocity to the left [m/s].
         velocity_yaw: Angular velocity to the left [rad/s].
+        command_timeout: Time after which a commanded velocity ends without another one [s]; it
+            replaces these velocities until then.
     """
 
     velocity_x: float = _velocity(_FASTEST.x)
     velocity_y: float = _velocity(_FASTEST.y)
     velocity_yaw: float = _velocity(_FASTEST.yaw)
+    command_timeout: float = 0.5
 
     def __post_init__(self) -> None:
         UprightConfig.__post_init__(self)
+        check_positive(self, "command_timeout")
         for axis, fastest in _FASTEST._asdict().items():
             value = getattr(self, f"velocity_{axis}")
             if not abs(value) <= fastest:
@@ -87,9 +94,21 @@ class WalkWithVelocityConfig(UprightConfig):
                 )
 
     @property
-    def velocity(self) -> Velocity:
+    def velocity(self) -> BodyVelocity:
         """The velocity of the body."""
-        return Velocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
+        return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
+
+
+def _commanded(context: StateContext, timeout: float) -> BodyVelocity | None:
+    """Return the velocity that a client commands, within the limits; None without a command."""
+    if VELOCITY_INPUT not in context.store:
+        return None
+    command = context.store.get(VELOCITY_INPUT).read(context.time, timeout)
+    if command is None:
+        return None
+    return BodyVelocity(
+        *(min(max(it, -most), most) for it, most in zip(command, _FASTEST, strict=True))
+    )
 
 
 class BalancedWalkState(State):
@@ -97,13 +116,15 @@ class BalancedWalkState(State):
 
     outcomes: ClassVar[tuple[str, ...]] = ("fell",)
     failures: ClassVar[tuple[str, ...]] = ("fell",)
+    topics: ClassVar[tuple[Key[Any], ...]] = (ESTIMATED_BASE,)
     Config: ClassVar[type[Any] | None] = UprightConfig
     config: Any
 
-    def balance(self, context: StateContext, velocity: Velocity) -> str | None:
+    def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
         """Walk with a velocity; return ``fell`` if the base is tilted too much."""
         walker = context.store.get(WALKER)
         context.references.values[:] = walker.step(context.observation, velocity)
+        context.store.set(ESTIMATED_BASE, walker.estimator.base)
         up = float(walker.estimator.base.pose.matrix[2, 2])
         tilt = float(np.arccos(np.clip(up, -1.0, 1.0)))
         if not tilt <= self.config.max_tilt:
@@ -113,8 +134,9 @@ class BalancedWalkState(State):
 
 
 class StandBalanced(BalancedWalkState):
-    """Stands on both feet, at first in the measured pose."""
+    """Stands on both feet, at first in the measured pose, until a client commands a velocity."""
 
+    outcomes = ("commanded", "fell")
     Config = StandBalancedConfig
     config: StandBalancedConfig
 
@@ -131,19 +153,23 @@ class StandBalanced(BalancedWalkState):
 
     def run(self, context: StateContext) -> str | None:
         """Balance."""
-        return self.balance(context, _STANDING)
+        command = _commanded(context, _NEWEST)
+        is_commanded = command is not None and not command.is_zero
+        return self.balance(context, _STANDING) or ("commanded" if is_commanded else None)
 
 
 class WalkWithVelocity(BalancedWalkState):
     """Walks with the velocity of its settings, which a zero velocity ends like a stop."""
 
     has_live_settings = True
+    topics = (*BalancedWalkState.topics, VELOCITY_INPUT)
     Config = WalkWithVelocityConfig
     config: WalkWithVelocityConfig
 
     def run(self, context: StateContext) -> str | None:
         """Walk."""
-        return self.balance(context, self.config.velocity)
+        command = _commanded(context, self.config.command_timeout)
+        return self.balance(context, command or self.config.velocity)
 
 
 class StopWalking(BalancedWalkState):

@@ -1,4 +1,4 @@
-"""Walking of a position-controlled humanoid on level ground."""
+"""Walking of a position-controlled humanoid."""
 
 from collections.abc import Sequence
 from math import atan2, cos, sin, sqrt
@@ -7,25 +7,31 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
+from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
-from mujoco_ros.controllers.library.walk.foot_admittance import FootAdmittance
+from mujoco_ros.controllers.library.walk.foot_admittance import (
+    FootAdmittance,
+    roll_and_pitch,
+)
 from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
     RIGHT,
     Footstep,
-    Velocity,
     mean_yaw,
+    on_slope,
     turned,
 )
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
+from mujoco_ros.controllers.library.walk.landing import Landing
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
     StabilizerConfig,
     distribute,
 )
-from mujoco_ros.controllers.library.walk.swing import swing
+from mujoco_ros.controllers.library.walk.step_adjustment import StepAdjustment
+from mujoco_ros.controllers.library.walk.swing import TOUCHDOWN, swing
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
 
@@ -33,6 +39,12 @@ _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
 _RISE = 0.1
 """Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
+_LAST_ADJUSTMENT = 0.75
+"""Part of the swing after which its goal does not move."""
+_STEEPEST = 0.15
+"""Largest expected rise of the ground."""
+_SLOPE_SHARE = 0.3
+"""Part of the difference of measured and expected slope by which a step changes the latter."""
 _TURN = 0.5
 """Largest velocity of the joints until their initial positions are reached [rad/s]."""
 
@@ -72,7 +84,6 @@ class Walker:
         tasks = (self._com, *self._feet, self._trunk, self._rest)
         self._control = WholeBodyControl(robot, feet[0], tasks, period=self._period)
         body = self._control.body
-        self._feed_forward = FeedForward(body, soles)
         self._gravity = -float(robot.model.opt.gravity[2])
         self._half_sizes = np.array([sole.half_size for sole in soles])
         self._control.start(np.zeros(3), _UPRIGHT, robot.home)
@@ -80,6 +91,8 @@ class Walker:
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
         self._omega = sqrt(self._gravity / self._height)
+        self._feed_forward = FeedForward(body, soles)
+        self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes = np.zeros(4), np.zeros(9)
         self.dcm_error = np.zeros(2)
 
@@ -105,19 +118,27 @@ class Walker:
         weight = self._control.body.mass * self._gravity
         self._limits = np.maximum(self._half_sizes - stabilizer.sole_margin, 0.0)
         self._feedback = DcmFeedback(stabilizer, self._omega)
-        self._admittance = FootAdmittance(self._robot, self._sensors, stabilizer, weight)
+        self._landing, self._swing_yaw = Landing(weight), 0.0
+        self._admittance = FootAdmittance(
+            self._robot, self._sensors, stabilizer, weight, self._half_sizes
+        )
+        self._feed_forward.reset()
         self.estimator.reset()
         pose = self.estimator.update(observation).pose
         self._control.start(pose.position, pose.quat_wxyz, observation.q)
         feet = []
         for side, task in zip((LEFT, RIGHT), self._feet, strict=True):
             origin, axes = task.frame(self._control.body)
-            feet.append(
-                Footstep(side, float(origin[0]), float(origin[1]), atan2(axes[1, 0], axes[0, 0]))
-            )
+            x, y, z = origin.tolist()
+            feet.append(Footstep(side, x, y, atan2(axes[1, 0], axes[0, 0]), z))
+            self._admittance.tilt[side] = self._admittance.ground[side] = roll_and_pitch(axes)
             task.linear[:] = task.angular[:] = 0.0
         self.gait = Gait(gait, self._omega, self._width)
+        self._adjustment = StepAdjustment(
+            self._omega, self._limits.min(axis=0), self._width, gait.least_width
+        )
         self.gait.start((feet[LEFT], feet[RIGHT]))
+        self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
         self._com.hold(self._control.body)
         self._rest.q[:] = observation.q
 
@@ -126,7 +147,7 @@ class Walker:
         """Whether the robot stands on both feet."""
         return self.gait.phase is None
 
-    def step(self, observation: Observation, velocity: Velocity) -> np.ndarray:
+    def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
         """Return positions, velocities and torques of the joints for the next tick.  # (3, n)
 
         Raises:
@@ -138,31 +159,97 @@ class Walker:
         yaws, support = self._place_feet()
         reference = self.gait.reference()
         dcm = self._measured_dcm(yaws)
+        if support is not None and self._adjust_step(dcm, reference.zmp, support):
+            reference = self.gait.reference()
         self.dcm_error = dcm - reference.dcm
         zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
+        zmp += self._feed_forward.zmp_offset
         loads, pressure = self._distribute(zmp, yaws, support)
-        self._admittance.step(observation, self.estimator, loads, pressure, support, self._period)
-        acceleration = self._move_com(reference.dcm, reference.zmp)
+        slope = self._tilt_on_slope(yaws[LEFT if support is None else 1 - support])
+        rise = self.gait.feet[LEFT].z - self.gait.feet[RIGHT].z
+        self._admittance.step(
+            *(observation, self.estimator, loads, pressure, support, slope, rise, self._period)
+        )
+        self._move_com(reference.dcm)
         self._comply(yaws)
         step = _TURN * self._period
         self._rest.q += np.clip(self._robot.home - self._rest.q, -step, step)
         self._control.step()
-        torques = self._feed_forward.torques(acceleration, loads, pressure)
+        torques = self._feed_forward.torques(self._control.velocity, loads, pressure, self._period)
         return np.stack((self._control.q, self._control.dq, torques))
 
     def _place_feet(self) -> tuple[list[float], int | None]:
         """Set the positions of the feet; return their yaws and the one that stands alone."""
-        gait, phase = self.gait, self.gait.phase
+        gait = self.gait
+        if gait.phase is None or gait.phase.swing is None:
+            self._search()
+        phase = gait.phase
         yaws, support = [foot.yaw for foot in gait.feet], None
         for foot, task in zip(gait.feet, self._feet, strict=True):
             if phase is None or phase.swing is None or phase.swing.side != foot.side:
-                task.position[:] = foot.x, foot.y, 0.0
+                task.position[:] = foot.x, foot.y, foot.z
                 continue
-            height, duration = gait.config.step_height, phase.segment.duration
-            sole = swing(foot, phase.swing, height, gait.progress, duration)
-            task.position[:], yaws[foot.side] = sole.position, sole.yaw
             support = 1 - foot.side
+            if gait.elapsed == 0.0:
+                self._lift_off(support)
+                foot = gait.feet[foot.side]
+                self._goal = self._planned = phase.swing
+                self._adjustment.begin()
+            task.position[:], yaws[foot.side] = self._swing(foot, phase.segment.duration)
         return yaws, support
+
+    def _search(self) -> None:
+        """Lower a foot that has not landed at the end of its swing."""
+        side = self._goal.side
+        down = self._landing.search(float(self.estimator.loads[side]), self._period)
+        if down > 0.0:
+            self.gait.raise_feet(*((-down, 0.0) if side == LEFT else (0.0, -down)))
+
+    def _lift_off(self, support: int) -> None:
+        """Begin a swing: take the heights that the feet have, and the slope of the support foot."""
+        lift = 0.5 * self._admittance.lift
+        self.gait.raise_feet(lift, -lift)
+        self._admittance.lift = 0.0
+        self._landing.begin()
+        self.gait.slope += _SLOPE_SHARE * (self._slope_under(support) - self.gait.slope)
+
+    def _slope_under(self, foot: int) -> np.ndarray:
+        """Return the rise of the ground under a foot along x and y of ``world``.  # (2,)"""
+        roll, pitch = self._admittance.ground[foot].tolist()
+        slope = np.array(turned(-pitch, roll, self.gait.feet[foot].yaw))
+        return np.clip(slope, -_STEEPEST, _STEEPEST, out=slope)
+
+    def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
+        """Return position and yaw of the sole of the swing foot."""
+        gait, landing = self.gait, self._landing
+        sole = swing(start, self._goal, gait.config.step_height, gait.progress, duration)
+        load = float(self.estimator.loads[start.side])
+        if not landing.has_landed:
+            self._swing_yaw = sole.yaw
+        landing.step(sole.position, gait.progress, load, self._period)
+        if landing.has_landed or gait.progress > TOUCHDOWN:
+            x, y, z = landing.position.tolist()
+            gait.land_at(Footstep(start.side, x, y, self._swing_yaw, z))
+        return landing.position, self._swing_yaw
+
+    def _adjust_step(self, dcm: np.ndarray, zmp: np.ndarray, support: int) -> bool:
+        """Move the goal of the swing foot; return whether it is in the air."""
+        gait, phase = self.gait, self.gait.phase
+        remaining = (1.0 - gait.progress) * gait.config.single_support
+        if phase is None or self._landing.has_landed or gait.progress > _LAST_ADJUSTMENT:
+            return False
+        foot, transfer = gait.feet[support], gait.config.double_support
+        adjustment, planned = self._adjustment, gait.planned_end
+        adjustment.step(dcm, planned, zmp, foot, transfer, remaining, self._period)
+        x, y = (self._planned.point + adjustment.offset).tolist()
+        self._goal = on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
+        gait.land_at(self._goal)
+        return True
+
+    def _tilt_on_slope(self, yaw: float) -> np.ndarray:
+        """Return roll and pitch of a sole on the expected ground [rad].  # (2,)"""
+        ahead, left = turned(float(self.gait.slope[0]), float(self.gait.slope[1]), -yaw)
+        return np.array([left, -ahead])
 
     def _measured_dcm(self, yaws: Sequence[float]) -> np.ndarray:
         """Return the DCM as if the soles that carry the robot were at their places.  # (2,)"""
@@ -191,13 +278,13 @@ class Walker:
         weight = self._control.body.mass * self._gravity
         return weight * np.array([1.0 - share, share]), pressure
 
-    def _move_com(self, dcm: np.ndarray, zmp: np.ndarray) -> np.ndarray:
-        """Move the centre of mass to the DCM; return its acceleration [m/s²].  # (2,)"""
+    def _move_com(self, dcm: np.ndarray) -> None:
+        """Move the centre of mass to the DCM."""
         position, step = self._com.position, _RISE * self._period
-        acceleration: np.ndarray = self._omega**2 * (position[:2] - zmp)
         position[:2] += self._period * self._omega * (dcm - position[:2])
-        position[2] += np.clip(self._height - position[2], -step, step)
-        return acceleration
+        left, right = (task.position[2] for task in self._feet)
+        height = self._height + left + self.gait.share * (right - left)
+        position[2] += np.clip(height - position[2], -step, step)
 
     def _comply(self, yaws: Sequence[float]) -> None:
         """Set the orientations of feet and trunk, and shift the feet by the admittance."""

@@ -32,6 +32,7 @@ from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
 from mujoco_ros.controllers.ros.controller_settings import controller_name
+from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
 from mujoco_ros.controllers.ros.node.command_output import (
     JOINT_COMMANDS,
@@ -119,6 +120,7 @@ class ControllerNode(Node):
         store.provide(GAINS_SET, shielded(gains.set))
         store.provide(POSE_SET, shielded(placement.set_pose))
         store.provide(IMAGE_GET, shielded(images.request))
+        topics = ControllerTopics(endpoints, loaded, layout, _call)
         supervised.configure(robot)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown()
@@ -139,6 +141,7 @@ class ControllerNode(Node):
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
             ),
             observed=images.observe,
+            stepped=topics.publish,
             requests=HostRequests(gains, placement, images),
             stopped=self._publish_diagnostics,
         )

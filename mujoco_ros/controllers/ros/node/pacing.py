@@ -63,6 +63,7 @@ class ControllerPacing:
         observed: Callable[[Observation], object],
         requests: RequestedChanges,
         stopped: Callable[[], object],
+        stepped: Callable[[float], object] = lambda _time: None,
     ) -> None:
         """Pause the controller until the robot is complete.
 
@@ -76,6 +77,7 @@ class ControllerPacing:
             observed: Called with the observation of each tick.
             requests: What the controller requests beside commands.
             stopped: Called when the controller was stopped.
+            stepped: Called with the time of each tick after it [s].
         """
         self.supervised, self.begun = supervised, False
         self._observations, self._output = observations, output
@@ -86,6 +88,7 @@ class ControllerPacing:
         self._lockstep, self._timeout = lockstep, timeout
         self._due = Due.NOTHING
         self._observed, self._requests, self._stopped = observed, requests, stopped
+        self._stepped = stepped
         self._response: _Response | None = None
         self._stamp: int | None = None
         self._received_at = math.inf
@@ -257,6 +260,7 @@ class ControllerPacing:
         if supervised.state == WAITING:
             supervised.resume()
         values = supervised.step(observation, time)
+        self._stepped(time)
         if values is None and was_stopped:
             self._output.acknowledge(time)
         else:

@@ -1,0 +1,59 @@
+"""Values that a client sends to a controller, through a function or object of its host."""
+
+from math import isfinite
+from typing import NamedTuple
+
+from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.model.errors import UserInputError
+
+
+class BodyVelocity(NamedTuple):
+    """Velocity of a robot in the plane, along the axes of its base.
+
+    Attributes:
+        x: Forwards [m/s].
+        y: To the left [m/s].
+        yaw: Turning to the left [rad/s].
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether the robot shall stand."""
+        return not any(self)
+
+
+class VelocityInput:
+    """The velocity that a client commands last; all methods belong to the controller's thread."""
+
+    def __init__(self) -> None:
+        self._velocity: BodyVelocity | None = None
+        self._since: float | None = None
+
+    def receive(self, velocity: BodyVelocity) -> None:
+        """Take a command; it is as old as the next tick.
+
+        Raises:
+            UserInputError: A component is not a finite number.
+        """
+        for axis, value in velocity._asdict().items():
+            if not isfinite(value):
+                raise UserInputError(f"velocity {axis} must be a finite number, got {value}")
+        self._velocity, self._since = velocity, None
+
+    def read(self, time: float, timeout: float) -> BodyVelocity | None:
+        """Return the command at the time of a tick; None without one, or after `timeout` [s]."""
+        if self._velocity is None:
+            return None
+        if self._since is None:
+            self._since = time
+        if not 0.0 <= time - self._since <= timeout:
+            self._velocity = None
+        return self._velocity
+
+
+VELOCITY_INPUT: Key[VelocityInput] = Key("velocity/input", VelocityInput)
+"""Commanded velocity of a walking or driving robot; a host without clients lacks it."""

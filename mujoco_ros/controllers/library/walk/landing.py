@@ -1,0 +1,72 @@
+"""Contact of the swing foot that comes early or late."""
+
+import numpy as np
+
+from mujoco_ros.controllers.library.walk.swing import APPROACH_VELOCITY, TOUCHDOWN
+
+_EARLIEST = 0.5
+"""Part of the swing before which the foot is still rising, so that a load is not the ground."""
+_TOUCH, _REST = 0.1, 0.08
+"""Load at which the foot has landed, and load while it waits for the end of the swing, as parts of
+the weight."""
+_DEEPEST = 0.04
+"""Largest depth of this search [m]."""
+_COMPLIANCE = 1e-4
+"""Vertical velocity of a landed foot per error of its load [m/(s N)]."""
+_FASTEST = 0.1
+"""Largest such velocity [m/s]."""
+
+
+class Landing:
+    """Stops the swing foot where it touches the ground, and lowers it until it does.
+
+    Attributes:
+        has_landed: Whether the foot is on the ground.
+        position: Position of the sole at the last step [m].  # (3,)
+    """
+
+    def __init__(self, weight: float) -> None:
+        """Use the weight of the robot [N]."""
+        self._weight = weight
+        self.position = np.zeros(3)
+        self.begin()
+        self.has_landed = True
+
+    def begin(self) -> None:
+        """Begin a swing."""
+        self.has_landed = False
+        self._depth = 0.0
+
+    def step(self, planned: np.ndarray, progress: float, load: float, period: float) -> None:
+        """Continue by a tick.
+
+        Args:
+            planned: Position of the sole in the swing [m].  # (3,)
+            progress: Part of the swing that is over.
+            load: Measured vertical force on the foot [N].
+            period: [s]
+        """
+        if not self.has_landed and progress > _EARLIEST and load > _TOUCH * self._weight:
+            self.has_landed = True
+        if self.has_landed:
+            velocity = _COMPLIANCE * (load - _REST * self._weight)
+            self.position[2] += period * min(max(velocity, -_FASTEST), _FASTEST)
+            return
+        if progress > TOUCHDOWN:
+            self._depth = min(self._depth + APPROACH_VELOCITY * period, _DEEPEST)
+        self.position[:] = planned
+        self.position[2] -= self._depth
+
+    def search(self, load: float, period: float) -> float:
+        """Return by how much the foot moves down in double support, if it has not landed [m].
+
+        Args:
+            load: Measured vertical force on the foot [N].
+            period: [s]
+        """
+        if load > _TOUCH * self._weight:
+            self.has_landed = True
+        if self.has_landed or self._depth >= _DEEPEST:
+            return 0.0
+        self._depth += APPROACH_VELOCITY * period
+        return APPROACH_VELOCITY * period

@@ -1,0 +1,107 @@
+"""Topics between a controller and its clients: commanded velocity in, estimated base out."""
+
+import struct
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
+
+from mujoco_ros.bridge.commands.rejection_log import RejectionLog
+from mujoco_ros.bridge.publishing.message_template import MessageTemplate
+from mujoco_ros.bridge.publishing.template_publisher import split
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
+from mujoco_ros.controllers.interface.observation import BaseReading
+from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import within
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.sim.command_queue import QueueFullError
+
+Submit = Callable[[Callable[[], Any]], "Future[Any]"]
+ODOM_ESTIMATED, CMD_VEL = "odom_estimated", "cmd_vel"
+ODOM = "odom"
+"""Frame of estimates, which drifts in ``world``."""
+_NUMBERS = (
+    *(f"pose.pose.position.{axis}" for axis in "xyz"),
+    *(f"pose.pose.orientation.{axis}" for axis in "wxyz"),
+    *(f"twist.twist.linear.{axis}" for axis in "xyz"),
+    *(f"twist.twist.angular.{axis}" for axis in "xyz"),
+)
+
+
+class ControllerTopics:
+    """The topics that the states of a controller of one robot need."""
+
+    def __init__(
+        self, endpoints: Endpoints, controller: FsmController, robot: RobotLayout, submit: Submit
+    ) -> None:
+        """Open the topics in the robot's namespace.
+
+        Args:
+            endpoints: Endpoints of the controller's node.
+            controller: The controller, before it is configured.
+            robot: The robot.
+            submit: Calls a function in the controller's thread.
+        """
+        states = controller.machine.instances.values()
+        keys = {key.name for state in states for key in state.topics}
+        self._store, self._submit = controller.store, submit
+        self._rejections = RejectionLog(endpoints.node.get_logger().warning)
+        self._output: _OdometryOutput | None = None
+        if ESTIMATED_BASE.name in keys and robot.bases:
+            self._output = _OdometryOutput(endpoints, robot)
+        if VELOCITY_INPUT.name in keys:
+            self._velocity = VelocityInput()
+            controller.store.provide(VELOCITY_INPUT, self._velocity)
+            self._topic = within(robot.namespace, CMD_VEL)
+            endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
+
+    def publish(self, time: float) -> None:
+        """Publish what the controller has computed at a tick [s], in its thread."""
+        if self._output is not None and ESTIMATED_BASE in self._store:
+            self._output.publish(self._store.get(ESTIMATED_BASE), time)
+
+    def _receive(self, message: TwistStamped) -> None:
+        linear, angular = message.twist.linear, message.twist.angular
+        velocity = BodyVelocity(linear.x, linear.y, angular.z)
+
+        def receive() -> None:
+            try:
+                self._velocity.receive(velocity)
+            except UserInputError as error:
+                self._rejections.report(self._topic, "refused", str(error))
+
+        with suppress(QueueFullError):  # the physics thread has ended
+            self._submit(receive)
+
+
+class _OdometryOutput:
+    def __init__(self, endpoints: Endpoints, robot: RobotLayout) -> None:
+        message = Odometry()
+        message.header.frame_id = ODOM
+        message.child_frame_id = robot.frame(robot.bases[0].name)
+        self._template = MessageTemplate(message, _NUMBERS)
+        self._offsets = self._template.offsets.tolist()
+        self._subscriptions = 0
+        self._published: BaseReading | None = None
+        topic = within(robot.namespace, ODOM_ESTIMATED)
+        publisher = endpoints.publisher(Odometry, topic, RELIABLE, self._count)
+        self._publish = publisher.publish
+
+    def _count(self, subscriptions: int) -> None:
+        self._subscriptions = subscriptions
+
+    def publish(self, base: BaseReading, time: float) -> None:
+        if base is self._published or not self._subscriptions:
+            return  # the controller does not estimate it now
+        self._published, pose = base, base.pose
+        values = (*pose.position, *pose.quat_wxyz, *base.linear, *base.angular)
+        for offset, value in zip(self._offsets, values, strict=True):
+            struct.pack_into("<d", self._template.data, offset, value)
+        self._publish(self._template.stamped(*split(time)))

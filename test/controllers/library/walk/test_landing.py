@@ -1,0 +1,68 @@
+"""Contact of the swing foot that comes early or late."""
+
+import numpy as np
+import pytest
+
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, on_slope
+from mujoco_ros.controllers.library.walk.landing import Landing
+from mujoco_ros.controllers.library.walk.swing import APPROACH_VELOCITY, TOUCHDOWN, swing
+
+START, GOAL = Footstep(LEFT, 0.0, 0.1, 0.0, 0.0), Footstep(LEFT, 0.3, 0.1, 0.2, 0.02)
+DURATION, HEIGHT, WEIGHT, PERIOD = 0.7, 0.05, 600.0, 0.005
+
+
+def sole(s: float) -> np.ndarray:
+    return swing(START, GOAL, HEIGHT, s, DURATION).position
+
+
+def test_a_swing_reaches_its_apex_and_its_goal_with_the_velocity_of_its_derivative():
+    times = np.linspace(0.0, 1.0, 2001)
+    states = [swing(START, GOAL, HEIGHT, s, DURATION) for s in times]
+    places = np.array([it.position for it in states])
+    assert places[:, 2].max() == pytest.approx(0.07, abs=1e-4)
+    np.testing.assert_allclose(places[-1], (0.3, 0.1, 0.02), atol=1e-12)
+    rates = np.diff(places, axis=0) / (DURATION / 2000)
+    linear = np.array([it.linear for it in states])
+    np.testing.assert_allclose(rates, 0.5 * (linear[1:] + linear[:-1]), atol=0.06)
+    before = sole(TOUCHDOWN - 0.05)[2] - sole(TOUCHDOWN - 0.04)[2]
+    assert before == pytest.approx(0.01 * DURATION * APPROACH_VELOCITY)
+
+
+def test_a_foot_that_touches_the_ground_early_stays_there():
+    landing = Landing(WEIGHT)
+    landing.begin()
+    landing.step(sole(0.3), 0.3, 200.0, PERIOD)  # of its own acceleration
+    assert not landing.has_landed
+    landing.step(sole(0.88), 0.88, 0.0, PERIOD)
+    height = float(landing.position[2])
+    landing.step(sole(0.89), 0.89, 200.0, PERIOD)
+    assert landing.has_landed
+    assert landing.position[2] >= height, "a foot with too much load is not pressed down further"
+    landing.step(sole(0.95), 0.95, 48.0, PERIOD)
+    np.testing.assert_allclose(landing.position[:2], sole(0.88)[:2])
+
+
+def test_a_foot_that_does_not_touch_the_ground_is_lowered_until_it_does():
+    landing = Landing(WEIGHT)
+    landing.begin()
+    for s in np.arange(TOUCHDOWN, 1.0, PERIOD / DURATION):
+        landing.step(sole(s), s, 0.0, PERIOD)
+    depth = 0.02 - float(landing.position[2])
+    assert depth == pytest.approx((1.0 - TOUCHDOWN) * DURATION * APPROACH_VELOCITY, rel=0.15)
+    down = [landing.search(0.0, PERIOD) for _ in range(20)]
+    assert sum(down) == pytest.approx(20 * PERIOD * APPROACH_VELOCITY)
+    assert landing.search(200.0, PERIOD) == 0.0
+    assert landing.has_landed
+
+
+def test_a_search_ends_at_its_largest_depth():
+    landing = Landing(WEIGHT)
+    landing.begin()
+    assert sum(landing.search(0.0, PERIOD) for _ in range(1000)) < 0.05
+    assert not landing.has_landed
+
+
+def test_a_footstep_is_on_the_plane_through_the_support_foot():
+    support = Footstep(RIGHT, 1.0, 2.0, 0.0, 0.5)
+    step = on_slope(Footstep(LEFT, 1.2, 2.1, 0.0), support, np.array([0.1, -0.2]))
+    assert step.z == pytest.approx(0.5 + 0.02 - 0.02)

@@ -1,0 +1,84 @@
+"""The topics between a controller and its clients."""
+
+from concurrent.futures import Future
+
+import numpy as np
+import pytest
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
+from simulators import Listener
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
+from mujoco_ros.controllers.interface.observation import BaseReading, Pose
+from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def call(function):
+    future = Future()
+    future.set_result(function())
+    return future
+
+
+def test_a_walk_receives_velocities_and_publishes_the_estimated_base(listener: Listener):
+    controller = load("walk")
+    (robot,) = Simulation(load_scene("humanoid")).layout.robots
+    topics = ControllerTopics(Endpoints(listener.node), controller, robot, call)
+    velocities = controller.store.get(VELOCITY_INPUT)
+    client = listener.node.create_publisher(TwistStamped, "cmd_vel", 10)
+    message = TwistStamped()
+    message.twist.linear.x, message.twist.linear.y, message.twist.angular.z = 0.2, -0.1, 0.3
+
+    def is_received() -> bool:
+        client.publish(message)
+        return velocities.read(0.0, 1.0) is not None
+
+    assert listener.spin_until(is_received)
+    assert velocities.read(0.0, 1.0) == BodyVelocity(0.2, -0.1, 0.3)
+    odometry = listener.record(Odometry, "odom_estimated", reliable=True)
+    quat = np.array([0.5, 0.5, -0.5, 0.5])
+
+    def is_published() -> bool:
+        base = BaseReading(
+            pose=Pose(position=np.array([1.0, 2.0, 3.0]), quat_wxyz=quat),
+            linear=np.array([4.0, 5.0, 6.0]),
+            angular=np.array([7.0, 8.0, 9.0]),
+        )
+        controller.store.set(ESTIMATED_BASE, base)
+        topics.publish(12.25)
+        topics.publish(12.5)  # the same estimate is not published twice
+        return len(odometry) > 0
+
+    assert listener.spin_until(is_published)
+    received = odometry.messages[0]
+    assert (received.header.frame_id, received.child_frame_id) == ("odom", "pelvis")
+    assert (received.header.stamp.sec, received.header.stamp.nanosec) == (12, 250_000_000)
+    pose, twist = received.pose.pose, received.twist.twist
+    assert (pose.position.x, pose.position.z, pose.orientation.w) == (1.0, 3.0, 0.5)
+    assert (pose.orientation.y, twist.linear.y, twist.angular.z) == (-0.5, 5.0, 9.0)
+    assert all(it.header.stamp.nanosec == 250_000_000 for it in odometry.messages)
+
+
+def test_a_controller_without_such_states_has_no_topics(listener: Listener):
+    controller = load("stand")
+    (robot,) = Simulation(load_scene("humanoid")).layout.robots
+    ControllerTopics(Endpoints(listener.node), controller, robot, call)
+    assert VELOCITY_INPUT not in controller.store
+
+
+def test_a_commanded_velocity_ends_after_its_timeout_and_with_a_reset_of_time():
+    commands = VelocityInput()
+    assert commands.read(0.0, 1.0) is None
+    commands.receive(BodyVelocity(x=0.1))
+    assert commands.read(5.0, 1.0) == commands.read(5.9, 1.0) == BodyVelocity(x=0.1)
+    assert commands.read(6.1, 1.0) is None
+    commands.receive(BodyVelocity(x=0.1))
+    assert commands.read(7.0, 1.0) is not None
+    assert commands.read(0.0, 1.0) is None
+    with pytest.raises(UserInputError, match="velocity x must be a finite number, got inf"):
+        commands.receive(BodyVelocity(x=float("inf")))
