@@ -317,7 +317,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
         else:
             assert Simulation(scene).step()
         return
-    for key, controller in (("reach", "pick_place"), ("push", "stand"), ("yaw", "walk")):
+    for key, controller in (("reach", "pick_place"), ("at", "stand"), ("yaw", "walk")):
         if key in content:
             assert trial(controller, str(path))
             return

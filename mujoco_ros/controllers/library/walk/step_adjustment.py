@@ -6,8 +6,8 @@ import numpy as np
 
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep
 
-_USED = 0.6
-"""Part of the sole that the prediction uses for balance; the rest is for the motion of the legs."""
+_IGNORED = 0.02
+"""Part of a displacement that is not made [m]: uneven ground is no push."""
 _FARTHEST = np.array([0.12, 0.1])
 """Largest displacement of a footstep ahead and aside [m]."""
 _FASTEST = 0.5
@@ -37,7 +37,7 @@ class StepAdjustment:
             width: Distance between the feet [m].
             least: Least distance between the feet [m].
         """
-        self._omega, self._reach = omega, _USED * half_size
+        self._omega, self._reach = omega, half_size
         self._inwards = max(0.0, width - least)
         self.offset = np.zeros(2)
 
@@ -76,6 +76,7 @@ class StepAdjustment:
         # The DCM at landing moves by this part of a displacement of all later footsteps.
         phase = self._omega * transfer
         error /= (1.0 - exp(-phase)) / phase
+        error = np.sign(error) * np.maximum(np.abs(error) - _IGNORED, 0.0)
         outwards = 1.0 if support.side != LEFT else -1.0
         low, high = -_FARTHEST, _FARTHEST.copy()
         if outwards > 0.0:
