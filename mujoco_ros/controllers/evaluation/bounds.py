@@ -50,10 +50,6 @@ def _planning_time(summary: Summary) -> float:
     return 1e3 * summary.planning[0]
 
 
-def _not_refused(summary: Summary) -> float:
-    return summary.beyond - summary.refused
-
-
 _mean, _rms, _largest = (partial(_measure, statistic) for statistic in range(3))
 LAB = (
     Bound(
@@ -78,7 +74,6 @@ TABLE = (replace(LAB[0], limit=99.0),)
 PERTURBED = (
     replace(LAB[0], limit=95.0),
     Bound("false successes", "", 0.0, lambda it: it.false_successes, 0),
-    Bound("orders beyond the gripper that were not refused", "", 0.0, _not_refused, 0),
 )
 """With the conditions ``perturbed``."""
 HANDOVER = (LAB[0], LAB[1])
