@@ -7,6 +7,8 @@ ARGS   ?=
 TESTS  ?=
 INTERFACES ?=
 PYTHON ?=
+NAME   ?=
+DIR    ?= .
 SECONDS ?= 600
 SEED   ?= $(shell date +%s)
 FOLDER ?= soak
@@ -28,7 +30,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim demo demo-check test chaos lint format bench soak pictures lock clean
+.PHONY: help setup sim extension demo demo-check test chaos lint format bench soak pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,6 +41,7 @@ help: ## show this help
 	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench` or `make soak`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
+	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'
 	@printf '  FOLDER=         results of `make soak`, default soak\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
@@ -49,6 +52,12 @@ setup: ## install everything into a virtual environment
 # tf:=all because PyPI has no robot_state_publisher to publish the links.
 sim: setup ## run the simulator
 	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p "scene:=$(SCENE)" -p tf:=all -p viewer:=$(VIEWER) $(ARGS)
+
+# The new package is built with what is installed: nothing is downloaded.
+extension: setup ## start an extension: a package NAME in the folder DIR, installed and tested
+	@$(RUN) $(BIN)/python -m mujoco_ros.cli.new_extension "$(NAME)" --folder "$(DIR)"
+	@$(RUN) $(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable "$(DIR)/$(NAME)"
+	@cd "$(DIR)/$(NAME)" && $(RUN) $(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider
 
 AGAIN := config/controllers/pick_place_again.yaml
 demo: setup ## run an arm that moves a box between two places

@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {
         *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),
-        *("extras", "inspection"),
+        *("extensions.template", "extras", "inspection"),
         *_LEAVES,
         *_BRIDGE,
     },
