@@ -119,7 +119,7 @@ class ExtensionRunner:
             return None
         finally:
             guard.is_busy = False
-        if not guard.is_finite():
+        if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
             culprit = guard.culprit()
             self._undo()
             self.fail(method, f"wrote {culprit}")

@@ -46,6 +46,10 @@ class WriteGuard:
                 return False
         return True
 
+    def was_finite(self) -> bool:
+        """Whether all numbers that were kept are finite, and no larger than 1e150."""
+        return all(math.isfinite(saved.dot(saved)) for _, saved in self._spans)
+
     def culprit(self) -> str:
         """Return the first number that is not finite, as ``qpos[3] = nan``; empty for none."""
         for name, array in self._arrays.items():

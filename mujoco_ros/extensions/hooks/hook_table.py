@@ -18,6 +18,8 @@ from mujoco_ros.sim.plant import Plant
 _ARRAYS = {"control": "ctrl", "passive": "qfrc_passive", "sensor": "sensordata"}
 """The array of MjData that a hook writes; the others return a number."""
 _STAGES = (1, 2, 3)
+_LARGEST = 1e150
+"""Numbers of hooks are smaller, as those that methods write; their squares are finite."""
 
 
 class HookTable:
@@ -137,7 +139,7 @@ class _Part:
 
     def culprit(self) -> str:
         """Return the first value that cannot be used, and the name of its element."""
-        bad = int(np.flatnonzero(~(np.abs(self.values) < 1e150))[0])
+        bad = int(np.flatnonzero(~(np.abs(self.values) < _LARGEST))[0])
         return f"{self.values[bad]} for {self._names[bad]}"
 
 
@@ -171,7 +173,7 @@ class _NumberHook:
         if value is None:
             return None
         number = _number(value)
-        if not math.isfinite(number):
+        if not abs(number) < _LARGEST:
             shown = value if isinstance(value, float) else type(value).__name__
             self.runner.fail(self.kind, f"returned {shown}{self._for(indices)}")
             return None

@@ -1,0 +1,71 @@
+"""Whatever hooks and methods do: the process lives, and no number is NaN.
+
+``EXTENSION_FAULTS=100000 pytest test/extensions/hooks/test_random_faults.py`` runs more of them.
+"""
+
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from random_faults import HOOKS, METHODS, RandomFaults, random_fault
+
+from mujoco_ros.extensions import extension_set
+from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.model.scene.config import scene_from_text
+from mujoco_ros.sim.simulation import Simulation
+
+FAULTS = int(os.environ.get("EXTENSION_FAULTS", "1500"))
+ROBOT = """<mujoco model="r"><worldbody><geom type="plane" size="2 2 .1"/>
+<body name="link" pos="0 0 .3"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos=".3 0 0"
+mass="1"/></body><body name="ball" pos="0 1 .095"><freejoint/><geom size=".1"/></body></worldbody>
+<actuator><general name="lag" joint="hinge" dyntype="user" actdim="1" gaintype="user"
+biastype="user"/></actuator><sensor><user name="one" dim="2" needstage="pos"/>
+<user name="two" dim="2" needstage="vel"/><user name="three" dim="2" needstage="acc"/>
+<jointpos joint="hinge"/></sensor></mujoco>"""
+SCENE = """
+robots: [{{name: r, model: {model}}}]
+physics: {{timestep: 0.001, integrator: {integrator}}}
+extensions: [{{use: faults, robot: r}}]
+"""
+
+
+@pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
+def test_random_faults_end_nothing_and_publish_no_nan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, integrator: str
+) -> None:
+    monkeypatch.setattr(extension_set, "load_extension", lambda _name: RandomFaults)
+    monkeypatch.setattr(logging.getLogger("mujoco_ros"), "disabled", True)
+    monkeypatch.setattr(logging.getLogger("mujoco_ros.extensions.runner"), "disabled", True)
+    (tmp_path / "r.xml").write_text(ROBOT)
+    text = SCENE.format(model=tmp_path / "r.xml", integrator=integrator)
+    simulation = Simulation(scene_from_text(text))
+    extensions = ExtensionSet(simulation)
+    (runner,) = extensions.runners
+    rng, failed, places = np.random.default_rng(1), set(), (*HOOKS, *METHODS)
+    for _ in range(FAULTS // 2):
+        place = places[rng.integers(len(places))]
+        monkeypatch.setattr(RandomFaults, "where", place)
+        monkeypatch.setattr(RandomFaults, "fault", random_fault(rng))
+        runner.change_settings(replace(runner.settings))
+        if place == "reset":
+            runner.reset()
+        extensions.before_step()
+        simulation.step()
+        extensions.after_step()
+        sample, data = simulation.sample, simulation.data
+        for array in (sample.qpos, sample.qvel, data.qpos, data.qvel, data.act, data.ctrl):
+            assert np.isfinite(array).all(), (place, runner.failure)
+        for array in (data.sensordata, data.actuator_force, runner.extension.state["level"]):
+            assert np.isfinite(array).all(), (place, runner.failure)
+        if not runner.is_enabled:
+            assert runner.failure.startswith(place)
+            failed.add(place)
+        monkeypatch.setattr(RandomFaults, "where", "")
+        runner.enable(enabled=True)
+        if np.abs(data.qvel).max() > 1e2:  # a legal, large number
+            simulation.reset()
+    extensions.close()
+    assert failed == set(places)
