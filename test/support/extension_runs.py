@@ -1,15 +1,52 @@
 """Runs of the example scenes with extensions, without ROS."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import SceneConfig, read_scene
 from mujoco_ros.sim.simulation import Simulation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "extensions"
+
+
+SPACING_M = 4.0
+"""Distance between the examples in one scene."""
+
+
+def write_all_examples(folder: Path, scene: str) -> Path:
+    """Write a scene with all examples beside another scene, and return its path.
+
+    Args:
+        folder: Where it is written.
+        scene: The other scene, with absolute paths; its robots come first.
+    """
+    merged = yaml.safe_load(scene)
+    lists: dict[str, list[Any]] = {"robots": [], "objects": [], "extensions": []}
+    names = sorted(path.stem for path in EXAMPLES.glob("*.yaml"))
+    for number, name in enumerate(names, start=1):
+        if name == "unitree_go" and find_spec("unitree_go") is None:
+            continue
+        example = yaml.safe_load((EXAMPLES / f"{name}.yaml").read_text(encoding="utf-8"))
+        for entity in (*example.get("robots", ()), *example.get("objects", ())):
+            if "://" not in entity["model"]:
+                entity["model"] = str(EXAMPLES / entity["model"])
+            pose = entity.setdefault("pose", {})
+            x, y, z = pose.get("xyz", (0.0, 0.0, 0.0))
+            pose["xyz"] = [x, y + SPACING_M * number, z]
+        for key, its in lists.items():
+            present = [it.get("name") for it in its if key == "robots"]
+            its += [it for it in example.get(key, ()) if it.get("name") not in present]
+    for key, its in lists.items():
+        merged[key] = [*merged.get(key, ()), *its]
+    path = folder / "all_examples.yaml"
+    path.write_text(yaml.safe_dump(merged), encoding="utf-8")
+    return path
 
 
 class ExtensionRun:
@@ -45,6 +82,13 @@ class ExtensionRun:
         assert not failures
         states = self.simulation.plant.extensions.arrays.values()
         return np.concatenate([self.data.qpos, self.data.qvel, *states]).tobytes()
+
+    def change(self, **parts: Any) -> None:
+        """Change the model as the simulator does."""
+        plant = self.simulation.build_plant(rebuild(self.simulation.assembly, **parts))
+        self.set.build(plant)
+        self.simulation.switch_model(plant)
+        self.set.commit()
 
     def command(self, *positions: float) -> None:
         """Command the positions of the first joints."""

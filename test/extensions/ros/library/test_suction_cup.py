@@ -10,7 +10,6 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from extension_runs import ExtensionRun
 from std_srvs.srv import SetBool
 
-from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.state.keyframes import Keyframes
 
@@ -52,13 +51,6 @@ class Gantry(ExtensionRun):
         self.move(0.0, DOWN)
         assert self.extension().state["held"][0]
         self.move(0.0, UP)
-
-    def change(self, **parts: object) -> None:
-        """Change the model as the simulator does."""
-        plant = self.simulation.build_plant(rebuild(self.simulation.assembly, **parts))
-        self.set.build(plant)
-        self.simulation.switch_model(plant)
-        self.set.commit()
 
 
 @pytest.fixture
