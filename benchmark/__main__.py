@@ -14,6 +14,7 @@ from benchmark.measurements import (
     commands,
     controllers,
     executors,
+    extensions,
     lockstep,
     publishing,
     realism,
@@ -50,6 +51,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "t": lockstep.lockstep,
     "u": controllers.hosted,
     "v": realism.realism,
+    "w": extensions.extensions,
     "executors": executors.executors,
 }
 """Choices of ``--only``."""
