@@ -6,17 +6,18 @@ Run ``make pictures``, with ``ARGS="humanoid splines"`` for some of them.
 import argparse
 import re
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import cv2
-import mujoco
 import numpy as np
 from camera_figure import camera_figure
 from control_plots import PLOTS
+from extension_figures import VIEWS as EXAMPLE_VIEWS
+from extension_figures import draw_example
 from fsm_diagrams import DIAGRAMS
 from page_animation import draw_animation
 from page_figure import draw_page
+from scene_view import SMALL, View, photograph
 from soak_plot import soak_plot
 
 from mujoco_ros.model.scene.config import load_scene
@@ -24,31 +25,12 @@ from mujoco_ros.sim.simulation import Simulation
 
 IMAGES = Path(__file__).resolve().parent / "images"
 SETTLED_S = 1.0
-COLLISION_GROUP = 3
 CAMERA = "camera"
-SMALL = [cv2.IMWRITE_PNG_COMPRESSION, 9]
 # Between two platforms, sums of floats differ in their last bit, and so may a rounded coordinate.
 ROUNDING_PX = 0.11
 # A hash of the clip's corners, whose last bits differ between processors.
 _CLIP_ID = re.compile(r"(?<=[#\"])p[0-9a-f]{10}\b")
 _NUMBER = re.compile(r"-?\d+\.?\d*")
-
-
-@dataclass(frozen=True, kw_only=True)
-class View:
-    """A view of a scene.
-
-    `size` is width and height [px], `lookat` the point in the middle [m], `azimuth` and `elevation`
-    the direction of the camera [degrees].
-    """
-
-    name: str
-    scene: str
-    size: tuple[int, int]
-    lookat: tuple[float, float, float]
-    distance: float
-    azimuth: float
-    elevation: float
 
 
 VIEWS = (
@@ -108,11 +90,15 @@ def main() -> None:
         stale = [f"docs/images/{name}.svg" for name in checked if is_stale(name)]
         sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
     views = [view.name for view in VIEWS]
-    names = wanted.names or [*views, CAMERA, *DRAWN, *PAGES, ANIMATION]
+    examples = [view.name for view, _ in EXAMPLE_VIEWS]
+    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *PAGES, ANIMATION]
     IMAGES.mkdir(exist_ok=True)
     for view in VIEWS:
         if view.name in names:
             render(view, IMAGES / f"{view.name}.png")
+    for view, seconds in EXAMPLE_VIEWS:
+        if view.name in names:
+            draw_example(view, seconds, IMAGES / f"{view.name}.png")
     if CAMERA in names:
         cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_figure(), SMALL)
     for name, scene in PAGES.items():
@@ -143,23 +129,7 @@ def render(view: View, path: Path) -> None:
     simulation = Simulation(load_scene(view.scene))
     while simulation.time < SETTLED_S:
         simulation.step()
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = view.lookat
-    camera.distance = view.distance
-    camera.azimuth, camera.elevation = view.azimuth, view.elevation
-    option = mujoco.MjvOption()
-    option.geomgroup[COLLISION_GROUP] = 0
-    option.sitegroup[:] = 0
-    width, height = view.size
-    # Twice the size, then halved, for smooth edges.
-    simulation.model.vis.global_.offwidth = 2 * width
-    simulation.model.vis.global_.offheight = 2 * height
-    with mujoco.Renderer(simulation.model, 2 * height, 2 * width) as renderer:
-        renderer.update_scene(simulation.data, camera, option)
-        pixels = renderer.render()
-    small = cv2.resize(pixels, view.size, interpolation=cv2.INTER_AREA)
-    bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
-    cv2.imwrite(str(path), bgr, SMALL)
+    photograph(simulation, view, path)
 
 
 if __name__ == "__main__":
