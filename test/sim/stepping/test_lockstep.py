@@ -333,7 +333,7 @@ def test_the_clock_is_set_back_and_forth_until_a_silent_manager_wakes() -> None:
     found = nudges(run, 3.0)
     assert [change for _, change in found] == [-1, 1] * (len(found) // 2)
     assert len(found) >= 16, "again and again"
-    assert found[0][0] > 0.3
+    assert found[0][0] > 0.1
     gaps = [b - a for (a, _), (b, _) in zip(found[::2], found[1::2], strict=True)]
     assert max(gaps) < 0.11, "a loop that is merely slow may read the changed time"
 
@@ -347,7 +347,9 @@ def test_the_clock_is_left_alone_once_a_component_has_published() -> None:
 
 def test_a_clock_that_was_set_back_is_set_forth_also_if_a_component_publishes() -> None:
     run = with_manager()
-    ((_, change),) = nudges(run, 0.37)
-    assert change == -1
+    found: list[tuple[float, int]] = []
+    while not found:
+        found = nudges(run, 0.05)
+    assert [change for _, change in found] == [-1]
     run.component("arm")
     assert [change for _, change in nudges(run, 3.0)] == [1]
