@@ -30,7 +30,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension demo demo-check test chaos lint format bench soak pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -42,6 +42,7 @@ help: ## show this help
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
 	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'
+	@printf '  PLUGIN=         folder of `make plugin`, default examples/engine_plugin\n'
 	@printf '  FOLDER=         results of `make soak`, default soak\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
@@ -58,6 +59,11 @@ extension: setup ## start an extension: a package NAME in the folder DIR, instal
 	@$(RUN) $(BIN)/python -m mujoco_ros.cli.new_extension "$(NAME)" --folder "$(DIR)"
 	@$(RUN) $(BIN)/python -m pip install --quiet --no-index --no-deps --no-build-isolation --editable "$(DIR)/$(NAME)"
 	@cd "$(DIR)/$(NAME)" && $(RUN) $(CURDIR)/$(BIN)/python -m pytest -q -p no:cacheprovider
+
+PLUGIN ?= examples/engine_plugin
+plugin: setup ## build the engine plugin in PLUGIN, with CMake
+	@$(RUN) cmake -S $(PLUGIN) -B $(PLUGIN)/build -DPYTHON=$(CURDIR)/$(BIN)/python
+	@$(RUN) cmake --build $(PLUGIN)/build
 
 AGAIN := config/controllers/pick_place_again.yaml
 demo: setup ## run an arm that moves a box between two places
@@ -97,5 +103,5 @@ lock: ## resolve requirements/*.in
 	@$(or $(PYTHON),python3) requirements/lock.py
 
 clean: ## remove the files of set-up and tests
-	rm -rf .venv .venv-* build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-* examples/engine_plugin/build build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -10,6 +10,10 @@ from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
 
 _SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _NICE = 5
+_PLUGINS = "MUJOCO_ROS_PLUGINS"
+"""Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
+this process reads the parent's models."""
+_PLUGIN_LOADER = "mujoco_ros.model.scene.engine_plugins"
 
 
 def main() -> int:
@@ -25,6 +29,8 @@ def main() -> int:
     # The parent may end during this import, which takes long: so it comes last.
     try:
         run = import_module(module).main
+        if os.environ.get(_PLUGINS):
+            import_module(_PLUGIN_LOADER).load_inherited()
     except ModuleNotFoundError as error:
         missing = error.name or ""
         if missing.partition(".")[0] == __package__.partition(".")[0]:

@@ -14,7 +14,7 @@ from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
-from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.sample import MOVING, Sample
 from mujoco_ros.sim.saturation import Saturation
 from mujoco_ros.sim.sensor_noise import SensorNoise
 from mujoco_ros.sim.settings.configured_gains import configured_gains
@@ -115,12 +115,14 @@ class Plant:
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
         # In one array: a single copy fills or shares it.
-        self.moving = np.zeros(model.nq + model.nv + model.na)
-        qpos, qvel, act = np.split(self.moving, np.cumsum((model.nq, model.nv)))
+        self.moving = np.zeros(model.nq + model.nv + model.na + model.npluginstate)
+        ends = np.cumsum((model.nq, model.nv, model.na))
+        qpos, qvel, act, plugin_state = np.split(self.moving, ends)
         self.sample = Sample(
             qpos=qpos,
             qvel=qvel,
             act=act,
+            plugin_state=plugin_state,
             qacc=data.qacc,
             qfrc_actuator=data.qfrc_actuator,
             sensordata=np.zeros(model.nsensordata) if sensor_noise or entries else data.sensordata,
@@ -190,12 +192,13 @@ class Plant:
         if self.realism is not None:
             self.realism.measure()
 
-    def revert(self, qpos: np.ndarray, qvel: np.ndarray, act: np.ndarray) -> None:
-        """Set an earlier valid state, with the current controls; time becomes zero."""
+    def revert(self) -> None:
+        """Return to the sample, with the current controls; time becomes zero."""
         inputs = state_vector(self.model, self.data, _INPUTS)
         mujoco.mj_resetData(self.model, self.data)
         mujoco.mj_setState(self.model, self.data, inputs, _INPUTS)
-        self.data.qpos[:], self.data.qvel[:], self.data.act[:] = qpos, qvel, act
+        for name in MOVING:
+            getattr(self.data, name)[:] = getattr(self.sample, name)
 
     def bind(self) -> None:
         """Make the command arbitration of the robots use the arrays of this plant."""

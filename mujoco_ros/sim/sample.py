@@ -4,6 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+MOVING = ("qpos", "qvel", "act", "plugin_state")
+"""Fields that a step integrates: after it, `MjData` has their next values, the sample these."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -18,6 +21,7 @@ class Sample:
         qpos: Positions.  # (nq,)
         qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
         act: Actuator activations.  # (na,)
+        plugin_state: State of engine plugins.  # (npluginstate,)
         qacc: Accelerations, in the same frames.  # (nv,)
         qfrc_actuator: Actuator forces in joint space [Nm or N].  # (nv,)
         sensordata: Sensor readings.  # (nsensordata,)
@@ -33,6 +37,7 @@ class Sample:
     qpos: np.ndarray
     qvel: np.ndarray
     act: np.ndarray
+    plugin_state: np.ndarray
     qacc: np.ndarray
     qfrc_actuator: np.ndarray
     sensordata: np.ndarray

@@ -20,6 +20,7 @@ from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
+from mujoco_ros.sim.sample import MOVING
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.state_transfer import transfer_state
@@ -295,8 +296,8 @@ class Simulation:
 
     def note_state(self) -> None:
         """Make the current state the last valid one, to which a divergence returns."""
-        self.sample.qpos[:], self.sample.qvel[:] = self._qpos, self._qvel
-        self.sample.act[:] = self._act
+        for now, sampled in self._moving:
+            sampled[:] = now
         self._warnings_seen = self._warnings.tobytes()
 
     def emit(self, event: Event) -> None:
@@ -327,11 +328,12 @@ class Simulation:
         self.sample, self.saturation = plant.sample, plant.saturation
         self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
         self._qpos, self._qvel = data.qpos, data.qvel
-        self._ctrl, self._act, self._qfrc_actuator = data.ctrl, data.act, data.qfrc_actuator
+        self._ctrl, self._qfrc_actuator = data.ctrl, data.qfrc_actuator
         # The first part of a sample, in one array, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
-        parts = np.split(self._before, np.cumsum((len(data.qpos), len(data.qvel))))
-        state = zip((data.qpos, data.qvel, data.act), parts, strict=True)
+        self._moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
+        parts = np.split(self._before, np.cumsum([len(now) for now, _ in self._moving])[:-1])
+        state = zip((now for now, _ in self._moving), parts, strict=True)
         self._state = [(now, before) for now, before in state if len(now)]
         self._warnings = data.warning.number
         plant.bind()
@@ -390,7 +392,7 @@ class Simulation:
         if self.on_divergence == "shutdown":
             raise DivergenceError(f"the simulation diverged at {time:.4f} s")
         if self.on_divergence == "pause":
-            self.plant.revert(self.sample.qpos, self.sample.qvel, self.sample.act)
+            self.plant.revert()
             self.data.time = time  # later than the sample: no stamp is repeated
             self._warnings_seen = self._warnings.tobytes()
             self.paused = True

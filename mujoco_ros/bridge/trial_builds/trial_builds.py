@@ -10,7 +10,6 @@ from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
-from mujoco_ros.model.scene.engine_plugins import loaded_libraries
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
     WorkerLimitError,
@@ -34,7 +33,7 @@ class TrialBuilds(Component):
     def __init__(self, limits: WorkerLimits = LIMITS) -> None:
         """Prepare the worker process."""
         self._worker = WorkerProcess(
-            trial_worker.__name__, loaded_libraries, died=WorkerDiedError, limits=limits
+            trial_worker.__name__, lambda: None, died=WorkerDiedError, limits=limits
         )
 
     @property

@@ -11,7 +11,6 @@ import mujoco
 
 from mujoco_ros.model.file_access import ClientFiles
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
-from mujoco_ros.model.scene.engine_plugins import load_libraries
 from mujoco_ros.process.worker_process import serve
 
 _STACK_BYTES = 3 << 19
@@ -26,13 +25,7 @@ def main(arguments: Sequence[str]) -> int:
     logging.getLogger().addHandler(logging.NullHandler())
     warnings.simplefilter("ignore")
     mujoco.set_mju_user_warning(lambda _message: None)
-    return serve(arguments, _prepare)
-
-
-def _prepare(libraries: Sequence[str]) -> Callable[[Trial], tuple[Any, Mapping[str, FileStamp]]]:
-    """Load the plugins of the simulator."""
-    load_libraries(libraries)
-    return _run
+    return serve(arguments, lambda _setup: _run)
 
 
 def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:

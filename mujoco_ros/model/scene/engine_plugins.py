@@ -1,6 +1,11 @@
 """MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
 
-from collections.abc import Iterable
+import ctypes
+import mmap
+import os
+import re
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import mujoco
@@ -8,30 +13,126 @@ import mujoco
 from mujoco_ros.model.errors import NativeCodeError, UserInputError
 
 _SUFFIXES = {".so", ".dylib", ".dll"}
+_LINKED = re.compile(rb"libmujoco\.(?:so\.)?(\d+\.\d+\.\d+)(?:\.dylib)?\0")
+"""The library that a plugin is linked with, as its dynamic section names it."""
+_COMPILED = re.compile(rb"mujoco_ros: compiled for MuJoCo header (\d+)\0")
+"""The `mjVERSION_HEADER` that the template in examples/engine_plugin writes into a library."""
 _loaded: dict[Path, None] = {}
+_INHERITED = "MUJOCO_ROS_PLUGINS"
+"""Variable with the libraries that child processes load, so that they can read the same models."""
+
+
+def _engine() -> ctypes.CDLL:
+    """Return MuJoCo's library, which is loaded already."""
+    (path,) = Path(mujoco.__file__).parent.glob("libmujoco*.[sd][oy]*")
+    library = ctypes.CDLL(str(path))
+    library.mjp_getPluginAtSlot.restype = ctypes.c_void_p
+    return library
+
+
+_ENGINE = _engine()
 
 
 def load_plugins(folder: Path) -> None:
-    """Load every plugin library of a folder, once per process; it is native code of the user."""
+    """Load every plugin library of a folder, once per process; it is native code of the user.
+
+    Raises:
+        UserInputError: There is none, or one is for another version of MuJoCo or cannot be loaded.
+    """
     load_libraries(_libraries(folder))
 
 
-def loaded_libraries() -> list[str]:
-    """Return the plugin libraries that this process has loaded."""
-    return [str(library) for library in _loaded]
+def load_inherited() -> None:
+    """Load the libraries of the parent process, in the same order: a model refers to it."""
+    load_libraries(filter(None, os.environ.get(_INHERITED, "").split(os.pathsep)))
 
 
 def load_libraries(libraries: Iterable[Path | str]) -> None:
-    """Load plugin libraries, once per process."""
-    for library in map(Path, libraries):
-        if library.resolve() in _loaded:
+    """Load plugin libraries, once per process, also for the child processes that start later."""
+    for library in (Path(it).resolve() for it in libraries):
+        if library in _loaded:
             continue
+        _check_version(library)
+        before = registered_plugins()
         try:
             mujoco.mj_loadPluginLibrary(str(library))
         except (mujoco.FatalError, RuntimeError, ValueError) as error:
             message = " ".join(str(error).split())
             raise UserInputError(f"plugin '{library}' cannot be loaded: {message}") from error
-        _loaded[library.resolve()] = None
+        if registered_plugins() == before:
+            raise UserInputError(
+                f"plugin '{library}' registers no engine plugin; it must call mjp_registerPlugin "
+                "when it is loaded, in mjPLUGIN_LIB_INIT"
+            )
+        _loaded[library] = None
+        os.environ[_INHERITED] = os.pathsep.join(map(str, _loaded))
+
+
+def registered_plugins() -> tuple[str, ...]:
+    """Return the names of the engine plugins of this process, in the order of their slots."""
+    names = []
+    for slot in range(_ENGINE.mjp_pluginCount()):
+        name = ctypes.c_char_p.from_address(_ENGINE.mjp_getPluginAtSlot(slot)).value
+        names.append((name or b"").decode(errors="replace"))
+    return tuple(names)
+
+
+def used_plugins(model: mujoco.MjModel) -> dict[str, int]:
+    """Return the slots of the engine plugins that a model refers to, by name."""
+    names = registered_plugins()
+    return {names[slot]: slot for slot in sorted(set(model.plugin.tolist()))}
+
+
+def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
+    """Reject a compiled model whose plugins this process does not have in the same slots.
+
+    Args:
+        used: As `used_plugins` returned it in the process that compiled the model.
+        where: Begins the error message.
+    """
+    names = registered_plugins()
+    for name, slot in used.items():
+        if not (slot < len(names) and names[slot] == name):
+            raise UserInputError(
+                f"{where} needs the engine plugin '{name}', which is not loaded here; load its "
+                f"folder first, with `load_plugins` of {__name__}"
+            )
+
+
+def required_version(library: Path) -> str | None:
+    """Return the version of MuJoCo that a library was built for, without loading it.
+
+    It is that of the MuJoCo library that it is linked with, or of the headers that it was compiled
+    with, if these differ from the running version.
+
+    Returns:
+        The version, such as ``4.0.0``; None if the library contains neither.
+    """
+    # An empty file cannot be mapped, and a folder cannot be opened.
+    with suppress(OSError, ValueError), library.open("rb") as file:
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+            linked = [found.decode() for found in _LINKED.findall(content)]
+            headers = [_version(int(found)) for found in _COMPILED.findall(content)]
+        found, running = [*linked, *headers], mujoco.mj_versionString()
+        return next((it for it in found if it != running), next(iter(found), None))
+    return None
+
+
+def _version(header: int) -> str:
+    """Return the version of an `mjVERSION_HEADER`: 4000000 is 4.0.0, and 336 was 3.3.6."""
+    if header < 1000:
+        return ".".join(f"{header:03}")
+    return f"{header // 1_000_000}.{header // 1000 % 1000}.{header % 1000}"
+
+
+def _check_version(library: Path) -> None:
+    """Reject a library for another MuJoCo, which would read the structures of this one wrongly."""
+    version, running = required_version(library), mujoco.mj_versionString()
+    if version not in (None, running):
+        raise UserInputError(
+            f"plugin '{library}' was built for MuJoCo {version}, and this is MuJoCo {running}; "
+            "build it again"
+        )
 
 
 def check_plugins_loaded(folder: Path) -> None:

@@ -5,17 +5,14 @@ from collections.abc import Iterable
 import mujoco
 import numpy as np
 
-from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.sample import MOVING, Sample
 
-_MOVING = ("qpos", "qvel", "act")
-"""Fields that a step integrates: after it, `MjData` has their next values, the sample these."""
 _SENSORS = "sensordata"
 _OTHERS = (
     _SENSORS,
     "history",
     "plastic",
     "qacc_warmstart",
-    "plugin_state",
     "ctrl",
     "qfrc_applied",
     "xfrc_applied",
@@ -66,10 +63,11 @@ def copies(
 
 def _pieces(data: mujoco.MjData, references: np.ndarray, sample: Sample | None) -> list[np.ndarray]:
     """Return the sources of a row.  # (n,) uint8 each."""
-    moving = [_flat(getattr(sample or data, name)) for name in _MOVING]
+    moving = [_flat(getattr(sample or data, name)) for name in MOVING]
     # MuJoCo allocates most of them next to each other, in the same order in every process.
     others = sorted((_flat(getattr(data, name)) for name in _OTHERS), key=_address)
-    return [_flat(references), *_joined(moving, gap=0), *_joined(others, gap=_LARGEST_GAP)]
+    # The gaps between others may contain the state of plugins, so what moves comes last.
+    return [_flat(references), *_joined(others, gap=_LARGEST_GAP), *_joined(moving, gap=0)]
 
 
 def _joined(arrays: Iterable[np.ndarray], gap: int) -> list[np.ndarray]:

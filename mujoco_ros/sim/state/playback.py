@@ -6,9 +6,10 @@ from typing import NamedTuple
 import mujoco
 
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.sample import MOVING
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state_log.fields import DERIVED, STATE
+from mujoco_ros.sim.state_log.fields import DERIVED
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
 
 
@@ -113,9 +114,11 @@ class Playback(Simulation):
     def _load(self, row_index: int) -> None:
         """Load a row, and compute the body poses."""
         row, data, sample = self.segment.row(row_index), self.data, self.sample
-        for name in (*STATE, *DERIVED):
+        self.segment.load_state(row_index, data)
+        for name in DERIVED:
             getattr(data, name)[:] = row[name]
-        sample.qpos[:], sample.qvel[:], sample.act[:] = data.qpos, data.qvel, data.act
+        for name in MOVING:
+            getattr(sample, name)[:] = getattr(data, name)
         if self.plant.realism is not None:
             sample.sensordata[:] = row["sensordata"]
             for name, array in self.plant.realism.measured_fields.items():

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.sample import MOVING
 
-STATE = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat", "eq_active")
+STATE = (*MOVING, "ctrl", "mocap_pos", "mocap_quat", "eq_active")
 """Arrays of MjData that are state."""
 DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""

@@ -173,7 +173,8 @@ class LogSegment:
         row = self.row(index)
         data.time = row["time"].item()
         for name in STATE:
-            getattr(data, name)[:] = row[name]
+            if (array := getattr(data, name)).size:  # older logs lack the state of plugins
+                array[:] = row[name]
 
     def _entry(self, kind: str, table: str, name: str) -> Any:
         """Return an entry of a table of the header, or the index in a list of it."""

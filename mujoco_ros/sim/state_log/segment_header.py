@@ -14,6 +14,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.engine_plugins import check_plugins_registered, used_plugins
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -48,6 +49,7 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
     return {
         "scene": config.name,
         "mujoco": mujoco.__version__,
+        "plugins": used_plugins(model),
         "joints": {
             model.joint(j).name: [int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])]
             for j in range(model.njnt)
@@ -101,8 +103,10 @@ def load_model(binary: memoryview, header: dict[str, Any]) -> mujoco.MjModel:
     """Return the model of a segment.
 
     Raises:
-        UserInputError: Another version of MuJoCo wrote it.
+        UserInputError: Another version of MuJoCo wrote it, or it needs engine plugins that are not
+            loaded.
     """
+    check_plugins_registered(header.get("plugins", {}), "the model in the log")
     try:
         return read_model(zlib.decompress(binary))
     except (ValueError, mujoco.FatalError) as error:

@@ -1,16 +1,32 @@
+import shutil
+import subprocess
+from itertools import count
+from pathlib import Path
+
 import mujoco
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene import engine_plugins as plugins
-from mujoco_ros.model.scene.engine_plugins import load_plugins
+from mujoco_ros.model.scene.engine_plugins import (
+    check_plugins_registered,
+    load_plugins,
+    registered_plugins,
+    required_version,
+    used_plugins,
+)
+
+RUNNING = mujoco.mj_versionString()
 
 
 @pytest.fixture
 def loaded(monkeypatch):
     """The libraries handed to MuJoCo, instead of running them."""
     paths = []
+    registrations = count()
     monkeypatch.setattr(plugins, "_loaded", {})
+    monkeypatch.setenv("MUJOCO_ROS_PLUGINS", "")
+    monkeypatch.setattr(plugins, "registered_plugins", lambda: next(registrations))
     monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", paths.append)
     return paths
 
@@ -50,3 +66,92 @@ def test_an_invalid_library_is_an_error_of_one_line_that_names_it(tmp_path, make
     with pytest.raises(UserInputError, match=rf"plugin '{library}' cannot be loaded") as caught:
         load_plugins(tmp_path)
     assert "\n" not in str(caught.value)
+
+
+def test_a_library_that_registers_nothing_is_refused(tmp_path, loaded, monkeypatch):
+    monkeypatch.setattr(plugins, "registered_plugins", tuple)
+    (tmp_path / "other.so").touch()
+    with pytest.raises(UserInputError, match=r"other.so' registers no engine plugin; it must call"):
+        load_plugins(tmp_path)
+
+
+def test_child_processes_load_the_same_libraries_in_the_same_order(tmp_path, loaded, monkeypatch):
+    for name in ("b.so", "a.so"):
+        (tmp_path / name).touch()
+        plugins.load_libraries([tmp_path / name])
+    monkeypatch.setattr(plugins, "_loaded", {})  # as in another process
+    plugins.load_inherited()
+    assert loaded == [str(tmp_path / name) for name in ("b.so", "a.so", "b.so", "a.so")]
+
+
+# --- versions
+
+
+@pytest.mark.parametrize(
+    ("content", "version"),
+    [
+        (b"\0libmujoco.so.3.9.1\0libm.so.6\0", "3.9.1"),
+        (b"\0libmujoco.3.9.1.dylib\0", "3.9.1"),
+        (b"mujoco_ros: compiled for MuJoCo header 3009001\0", "3.9.1"),
+        (b"mujoco_ros: compiled for MuJoCo header 336\0", "3.3.6"),
+        (f"libmujoco.so.{RUNNING}\0mujoco_ros: compiled for MuJoCo header 336\0".encode(), "3.3.6"),
+        (f"libmujoco.so.{RUNNING}\0".encode(), RUNNING),
+        (b"libm.so.6\0", None),
+        (b"", None),
+    ],
+)
+def test_the_version_is_read_from_the_file(tmp_path, content, version):
+    (tmp_path / "x.so").write_bytes(content)
+    assert required_version(tmp_path / "x.so") == version
+
+
+def test_the_bundled_plugins_are_of_the_running_version():
+    bundled = sorted((Path(mujoco.__file__).parent / "plugin").iterdir())
+    assert {required_version(library) for library in bundled} == {RUNNING}
+
+
+def test_a_library_linked_with_another_mujoco_is_refused_with_both_versions(tmp_path, monkeypatch):
+    compiler = shutil.which("gcc") or shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    folder = tmp_path / "plugins"
+    folder.mkdir()
+    (tmp_path / "engine.c").write_text("int mjp_registerPlugin(void) { return 0; }")
+    (tmp_path / "plugin.c").write_text(
+        "int mjp_registerPlugin(void);"
+        "__attribute__((constructor)) static void load(void) { mjp_registerPlugin(); }"
+    )
+    engine, shared = "libmujoco.so.3.9.1", (compiler, "-shared", "-fPIC")
+    for command in (
+        (*shared, f"-Wl,-soname,{engine}", "engine.c", "-o", engine),
+        (*shared, "plugin.c", engine, "-o", "plugins/old.so"),
+    ):
+        subprocess.run(command, cwd=tmp_path, check=True)
+
+    def load(_path):
+        raise AssertionError("its code must not run")
+
+    monkeypatch.setattr(mujoco, "mj_loadPluginLibrary", load)
+    with pytest.raises(UserInputError) as caught:
+        load_plugins(folder)
+    assert str(caught.value) == (
+        f"plugin '{folder}/old.so' was built for MuJoCo 3.9.1, and this is MuJoCo {RUNNING}; "
+        "build it again"
+    )
+
+
+# --- plugins of compiled models
+
+
+def test_the_plugins_of_a_compiled_model_are_checked_by_name_and_slot():
+    model = mujoco.MjModel.from_xml_string("""
+        <mujoco><extension><plugin plugin="mujoco.pid"/></extension>
+          <worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>
+          <actuator><plugin plugin="mujoco.pid" joint="j"/></actuator></mujoco>""")
+    used = used_plugins(model)
+    assert used == {"mujoco.pid": registered_plugins().index("mujoco.pid")}
+    check_plugins_registered(used, "the log")
+    for wrong in ({"mujoco.pid": used["mujoco.pid"] + 1}, {"my.plugin": 1000}):
+        (name,) = wrong
+        with pytest.raises(UserInputError, match=f"the log needs the engine plugin '{name}'"):
+            check_plugins_registered(wrong, "the log")

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.sample import MOVING, Sample
 from mujoco_ros.sim.shared_memory.state_row import copies, size
 
 EVERYTHING = """
@@ -20,7 +20,7 @@ EVERYTHING = """
   <actuator><motor joint="j"/><position joint="j" timeconst="0.1"/></actuator>
   <sensor><gyro site="s"/><jointpos joint="j"/></sensor>
 </mujoco>"""
-SAMPLED = ("qpos", "qvel", "act", "sensordata")
+SAMPLED = ("qpos", "qvel", "act", "plugin_state", "sensordata")
 OTHERS = (
     *("ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos"),
     *("mocap_quat", "userdata", "qfrc_actuator"),
@@ -40,13 +40,13 @@ def filled(model: mujoco.MjModel, seed: int) -> mujoco.MjData:
 
 def sampled(data: mujoco.MjData, sensordata: np.ndarray | None = None) -> Sample:
     """Return a sample in one piece of memory, as a plant has it."""
-    ends = np.cumsum((data.qpos.size, data.qvel.size))
-    qpos, qvel, act = np.split(np.arange(ends[-1] + data.act.size, dtype=float), ends)
+    ends = np.cumsum([getattr(data, name).size for name in MOVING])
+    moving = np.split(np.arange(ends[-1], dtype=float), ends[:-1])
     others = ("qacc", "qfrc_actuator", "xpos", "xquat", "cam_xpos", "cam_xmat")
     joints = ("measured_qpos", "measured_qvel", "measured_effort")
     rest = {name: np.empty(0) for name in (*others, *joints)}
     measured = data.sensordata if sensordata is None else sensordata
-    return Sample(qpos=qpos, qvel=qvel, act=act, sensordata=measured, **rest)
+    return Sample(**dict(zip(MOVING, moving, strict=True)), sensordata=measured, **rest)
 
 
 @pytest.mark.parametrize("noise", [False, True], ids=["as measured", "with noise"])

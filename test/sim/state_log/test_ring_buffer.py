@@ -29,6 +29,7 @@ def test_a_row_has_the_sample_and_the_controls(arm):
         "qpos": arm.sample.qpos,
         "qvel": arm.sample.qvel,
         "act": arm.sample.act,
+        "plugin_state": arm.sample.plugin_state,
         "ctrl": arm.data.ctrl,
         "mocap_pos": arm.data.mocap_pos,
         "mocap_quat": arm.data.mocap_quat,

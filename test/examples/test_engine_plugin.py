@@ -1,0 +1,151 @@
+"""The template of an engine plugin: built with CMake, and run in its scene."""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
+from mujoco_ros.process.child_process import python_command
+from mujoco_ros.sim.shared_memory.state_row import copies, size
+from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.sim.state_log.reader import StateLog
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.writer import StateLogWriter
+
+TEMPLATE = Path(__file__).resolve().parents[2] / "examples" / "engine_plugin"
+AMBIENT, RESISTANCE, CAPACITY, THERMAL_RESISTANCE, TORQUE_CONSTANT = 25.0, 0.5, 2.0, 2.0, 0.1
+CURRENT = 4.0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the template with its built library."""
+    missing = [name for name in ("cmake", "c++") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"{' and '.join(missing)} not installed")
+    copy = tmp_path_factory.mktemp("plugin") / "engine_plugin"
+    shutil.copytree(TEMPLATE, copy, ignore=shutil.ignore_patterns("build"))
+    for arguments in (
+        ("-S", ".", "-B", "build", f"-DPYTHON={sys.executable}"),
+        ("--build", "build"),
+    ):
+        subprocess.run(["cmake", *arguments], cwd=copy, check=True, capture_output=True)
+    load_plugins(copy / "build")
+    return copy
+
+
+@pytest.fixture
+def simulation(folder: Path) -> Simulation:
+    return Simulation(load_scene(str(folder / "scene.yaml")))
+
+
+def heat(simulation: Simulation, steps: int) -> float:
+    """Take steps with the current on, and return the temperature after them."""
+    simulation.data.ctrl[0] = CURRENT
+    for _ in range(steps):
+        assert simulation.step()
+    return float(simulation.data.plugin_state[0])
+
+
+def expected(seconds: float) -> float:
+    """Return the solution of the thermal equation from the ambient temperature."""
+    rise = THERMAL_RESISTANCE * RESISTANCE * CURRENT**2
+    return AMBIENT + rise * (1.0 - math.exp(-seconds / (THERMAL_RESISTANCE * CAPACITY)))
+
+
+def test_the_template_is_built_for_the_running_mujoco(folder):
+    assert required_version(folder / "build" / "libthermal_motor.so") == mujoco.mj_versionString()
+
+
+def test_the_winding_warms_up_as_its_equation_says(simulation):
+    assert simulation.data.plugin_state[0] == AMBIENT
+    assert heat(simulation, 1500) == pytest.approx(expected(1.5), rel=1e-9)
+    assert simulation.sample.qfrc_actuator[0] == pytest.approx(TORQUE_CONSTANT * CURRENT)
+    assert simulation.sample.sensordata[0] == pytest.approx(expected(1.499), rel=1e-9)
+
+
+def test_its_state_is_reset_and_part_of_keyframes(simulation):
+    keyframes = Keyframes(simulation)
+    warm = heat(simulation, 400)
+    keyframes.save("warm")
+    hot = heat(simulation, 400)
+    simulation.reset()
+    assert simulation.data.plugin_state[0] == AMBIENT
+    keyframes.load("warm")
+    assert simulation.data.plugin_state[0] == warm
+    assert heat(simulation, 400) == hot
+
+
+def test_its_state_is_in_the_state_log(simulation, tmp_path):
+    writer = StateLogWriter(tmp_path / "run.mjlog")
+    ring = RingBuffer(simulation, simulation.plant, 1)
+    writer.add(ring)
+    temperatures = []
+    for _ in range(20):
+        temperatures.append(simulation.data.plugin_state[0])
+        heat(simulation, 1)
+        ring.add_step()
+    writer.close()
+    segment = StateLog.open(tmp_path / "run.mjlog").segments[0]
+    data = mujoco.MjData(segment.model)
+    for row, temperature in enumerate(temperatures):
+        segment.load_state(row, data)
+        assert data.plugin_state[0] == temperature
+
+
+def test_its_state_in_shared_memory_is_that_of_the_sample(simulation):
+    heat(simulation, 10)
+    data, sample, references = simulation.data, simulation.sample, simulation.references.values
+    assert 25.0 < sample.plugin_state[0] < data.plugin_state[0]
+    row = memoryview(bytearray(8 * size(data, references)))
+    for part, own in copies(row, data, references, sample):
+        part[:] = own
+    other = mujoco.MjData(simulation.model)
+    for part, own in copies(row, other, np.zeros_like(references)):
+        own[:] = part
+    assert other.plugin_state.tolist() == sample.plugin_state.tolist()
+    assert other.ctrl.tolist() == [CURRENT]
+
+
+def test_after_a_divergence_its_state_is_the_last_valid_one(simulation):
+    simulation.on_divergence = "pause"
+    heat(simulation, 100)
+    temperature = float(simulation.sample.plugin_state[0])
+    simulation.data.qvel[0] = np.nan
+    assert not simulation.step()
+    assert simulation.data.plugin_state[0] == temperature
+
+
+def test_an_invalid_attribute_is_refused_with_its_name(folder, capfd):
+    text = (folder / "thermal_motor.xml").read_text()
+    (folder / "bad.xml").write_text(
+        text.replace('"heat_capacity" value="2"', '"heat_capacity" value="0"')
+    )
+    spec = mujoco.MjSpec.from_file(str(folder / "bad.xml"))
+    with pytest.raises(ValueError, match="plugin"):
+        spec.compile()
+
+
+def test_a_child_process_can_read_a_model_with_the_plugin(simulation, tmp_path):
+    """Without the library, MuJoCo crashes the process that reads it."""
+    mujoco.mj_saveModel(simulation.model, str(tmp_path / "model.mjb"))
+    (tmp_path / "reader.py").write_text("""
+import mujoco
+def main(arguments):
+    model = mujoco.MjModel.from_binary_path(arguments[0])
+    print(mujoco.MjData(model).plugin_state)
+    return 0
+""")
+    command = python_command("reader", str(tmp_path / "model.mjb"))
+    environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{TEMPLATE.parents[1]}"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250)
+    assert (done.returncode, done.stdout) == (0, f"{np.array([AMBIENT])}\n")
