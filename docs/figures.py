@@ -24,7 +24,6 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 IMAGES = Path(__file__).resolve().parent / "images"
-SETTLED_S = 1.0
 CAMERA = "camera"
 # Between two platforms, sums of floats differ in their last bit, and so may a rounded coordinate.
 ROUNDING_PX = 0.11
@@ -32,6 +31,8 @@ ROUNDING_PX = 0.11
 _CLIP_ID = re.compile(r"(?<=[#\"])p[0-9a-f]{10}\b")
 _NUMBER = re.compile(r"-?\d+\.?\d*")
 
+
+_PLUGINS = Path(__file__).resolve().parents[1] / "examples" / "plugins"
 
 VIEWS = (
     View(
@@ -69,6 +70,45 @@ VIEWS = (
         distance=1.7,
         azimuth=78.0,
         elevation=-14.0,
+    ),
+    View(
+        name="plugin_pid_servo",
+        scene=str(_PLUGINS / "pid_servo.xml"),
+        size=(420, 320),
+        lookat=(0.15, 0.2, 0.42),
+        distance=1.5,
+        azimuth=75.0,
+        elevation=-12.0,
+        settled_s=6.0,
+    ),
+    View(
+        name="plugin_touch_grid",
+        scene=str(_PLUGINS / "touch_grid.xml"),
+        size=(420, 320),
+        lookat=(0.0, 0.0, 0.09),
+        distance=0.6,
+        azimuth=60.0,
+        elevation=-30.0,
+        touch_sensor="pad",
+    ),
+    View(
+        name="plugin_sdf",
+        scene=str(_PLUGINS / "ring_and_bowl.xml"),
+        size=(420, 320),
+        lookat=(0.0, 0.0, 0.24),
+        distance=1.0,
+        azimuth=120.0,
+        elevation=-60.0,
+    ),
+    View(
+        name="plugin_cable",
+        scene=str(_PLUGINS / "cable.xml"),
+        size=(420, 320),
+        lookat=(0.5, 0.0, 0.35),
+        distance=1.5,
+        azimuth=105.0,
+        elevation=-10.0,
+        settled_s=4.0,
     ),
 )
 
@@ -127,9 +167,23 @@ def is_stale(name: str) -> bool:
 def render(view: View, path: Path) -> None:
     """Simulate the scene until it has settled and write the view to `path`."""
     simulation = Simulation(load_scene(view.scene))
-    while simulation.time < SETTLED_S:
+    while simulation.time < view.settled_s:
         simulation.step()
     photograph(simulation, view, path)
+    if view.touch_sensor is not None:
+        touched = touch_image(simulation, view.touch_sensor, view.size[1])
+        cv2.imwrite(str(path), np.hstack([cv2.imread(str(path)), touched]), SMALL)
+
+
+def touch_image(simulation: Simulation, sensor: str, size_px: int) -> np.ndarray:
+    """Return the normal forces of a touch grid, the largest one bright.  # (n, n, 3) BGR."""
+    arrays = {array.name: array for robot in simulation.layout.robots for array in robot.arrays}
+    _, (_, rows), (_, columns) = arrays[sensor].dimensions
+    first = arrays[sensor].address
+    forces = simulation.sample.sensordata[first : first + rows * columns]
+    grey = (255 * forces / forces.max()).astype(np.uint8).reshape(rows, columns)
+    square = cv2.resize(grey, (size_px, size_px), interpolation=cv2.INTER_NEAREST)
+    return cv2.applyColorMap(square, cv2.COLORMAP_VIRIDIS)
 
 
 if __name__ == "__main__":

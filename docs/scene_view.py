@@ -17,7 +17,8 @@ class View:
     """A view of a scene.
 
     `size` is width and height [px], `lookat` the point in the middle [m], `azimuth` and `elevation`
-    the direction of the camera [degrees].
+    the direction of the camera [degrees], `settled_s` the simulated time before
+    it [s]. The normal forces of a touch grid `touch_sensor` are drawn beside it.
     """
 
     name: str
@@ -27,6 +28,8 @@ class View:
     distance: float
     azimuth: float
     elevation: float
+    settled_s: float = 1.0
+    touch_sensor: str | None = None
 
 
 def photograph(simulation: Simulation, view: View, path: Path) -> None:

@@ -76,6 +76,11 @@ class _Client:
     def files(self) -> "ClientFiles":
         return ClientFiles(tuple(self._folders), frozenset(self._opened), self._remedy)
 
+    def allow(self, folder: str) -> None:
+        """Allow a folder, for the rest of the block."""
+        if folder not in self._folders:
+            self._folders.append(folder)
+
     def check(self, named: str, real: str) -> None:
         if real in self._opened or any(_is_within(real, it) for it in self._folders):
             return
@@ -156,6 +161,13 @@ def check_access(path: Path, named: str = "") -> None:
         current.check(named or str(path), os.path.realpath(path))
     elif current is not None:
         current(os.path.realpath(path))
+
+
+def allow_folder(folder: Path) -> None:
+    """Allow the client of the current request a folder with copies of what it may name."""
+    current = _CURRENT.get()
+    if isinstance(current, _Client):
+        current.allow(os.path.realpath(folder))
 
 
 def read_file(

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from mujoco_ros.model.archives import archive_above, model_on_disk
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 from mujoco_ros.model.file_access import check_access
 from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package_directory
@@ -12,7 +13,8 @@ from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
     """Return the absolute path of a path, ``file://`` or ``package://`` URI.
 
-    Among several folders of a package, that with the file precedes; see `package_directories`.
+    Among several folders of a package, that with the file precedes; see `package_directories`. A
+    path can lead through an archive, and that of an archive stands for its model; see `archives`.
 
     Args:
         uri: The path or URI; ``~`` is expanded.
@@ -21,13 +23,20 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
 
     Raises:
         ForbiddenFileError: The client of the current request may not name it.
-        UserInputError: The scheme or package is unknown, or the path is invalid; the file need
-            not exist.
+        MissingFileError: The package, or a file of a package, does not exist.
+        UserInputError: The scheme is unknown, or the path or archive is invalid; a file that is not
+            in a package need not exist.
     """
     try:
-        path = _resolve(uri, base, packages).resolve()
+        candidates = [it.resolve() for it in _candidates(uri, base, packages)]
+        # `exists` raises for invalid names and missing permissions.
+        found = (it for it in candidates if it.exists() or archive_above(it) is not None)
+        path = next(found, candidates[0])
         check_access(path, uri)
-        path.exists()  # raises for invalid names and missing permissions
+        path = model_on_disk(path)
+        if uri.startswith("package://") and not path.exists():
+            listing = ", ".join(map(str, candidates))
+            raise MissingFileError(f"'{uri}' does not exist; searched: {listing}")
     except UserInputError:
         raise
     except OSError as error:
@@ -37,22 +46,22 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
     return path
 
 
-def _resolve(uri: str, base: Path, packages: Mapping[str, Path] | None) -> Path:
+def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> list[Path]:
+    """Return the paths that a URI can stand for, the preferred one first."""
     scheme, separator, rest = uri.partition("://")
     if not separator:
-        return base / Path(uri).expanduser()
+        return [base / Path(uri).expanduser()]
     if scheme == "package":
         package, _, path = unquote(rest).lstrip("/").partition("/")
         if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        preferred = package_directory(package, base, packages)
-        found = package_directories(package, base, packages)
-        return next((it / path for it in found if (it / path).exists()), preferred / path)
+        package_directory(package, base, packages)  # raises if there is none
+        return [it / path for it in package_directories(package, base, packages)]
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:
             raise UserInputError(f"'{uri}' is not on this machine; write file:///<absolute path>")
-        return Path(unquote(parts.path))
+        return [Path(unquote(parts.path))]
     raise UserInputError(
         f"'{uri}': URI scheme '{scheme}' is not supported; use package:// or file://"
     )

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,17 @@ class Files:
             "part.xml": '<mujoco><worldbody><geom size=".1"/></worldbody></mujoco>',
         }.items():
             (self.allowed / name).write_text(text)
+        reading_secret = f'<mujoco><include file="{self.secret}"/></mujoco>'
+        for folder, name, content in (
+            (self.allowed, "ball.zip", {"model.xml": BALL}),
+            (self.allowed, "including.mjz", {"model.xml": reading_secret}),
+            (self.allowed, "up.mjz", {"model.xml": BALL, "../up.xml": BALL}),
+            (root, "secret.zip", {"model.xml": BALL}),
+        ):
+            with zipfile.ZipFile(folder / name, "w") as archive:
+                for inner, text in content.items():
+                    archive.writestr(inner, text)
+        (self.allowed / "secret.zip").symlink_to(root / "secret.zip")
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +94,36 @@ def test_models_in_allowed_folders_are_spawned(simulator: SimulatorClient, files
     for uri in (BOX, f"file://{files.allowed}/ball.xml", f"{files.allowed}/good.xml"):
         response = spawn(simulator, uri=uri, allow_renaming=True)
         assert response.result.result == OK, response.result.error_message
+
+
+@pytest.mark.parametrize("inner", ["", "/model.xml"])
+def test_a_model_in_an_archive_is_spawned(simulator: SimulatorClient, files: Files, inner: str):
+    uri = f"file://{files.allowed}/ball.zip{inner}"
+    for _ in range(2):
+        response = spawn(simulator, uri=uri, allow_renaming=True)
+        assert response.result.result == OK, response.result.error_message
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("including.mjz", OUTSIDE),
+        ("secret.zip", OUTSIDE),
+        ("secret.zip/model.xml", OUTSIDE),
+        ("ball.zip/none.xml", "there is no file"),
+        ("up.mjz", "'../up.xml' is not a relative path below the archive"),
+    ],
+)
+def test_an_archive_is_no_way_to_other_files(
+    simulator: SimulatorClient, files: Files, name: str, reason: str
+):
+    refused(spawn(simulator, uri=f"{files.allowed}/{name}", name="x"), reason)
+
+
+@pytest.mark.parametrize("model", [MESH, ATTACHING, URDF])
+def test_nothing_is_read_from_the_network(simulator: SimulatorClient, model: str):
+    uri = "http://localhost/a.obj"
+    refused(spawn(simulator, text=model.format(uri), name="x"), uri, "use package:// or file://")
 
 
 @pytest.mark.parametrize("name", ["/etc/passwd", "{}/secret.xml", "{}/../secret.xml", "/none.xml"])

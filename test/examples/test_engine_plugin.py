@@ -66,7 +66,7 @@ def test_the_template_is_built_for_the_running_mujoco(folder):
     assert required_version(folder / "build" / "libthermal_motor.so") == mujoco.mj_versionString()
 
 
-def test_the_winding_warms_up_as_its_equation_says(simulation):
+def test_the_winding_warms_up_by_its_equation(simulation):
     assert simulation.data.plugin_state[0] == AMBIENT
     assert heat(simulation, 1500) == pytest.approx(expected(1.5), rel=1e-9)
     assert simulation.sample.qfrc_actuator[0] == pytest.approx(TORQUE_CONSTANT * CURRENT)

@@ -49,7 +49,20 @@ def test_package_uris_follow_the_ament_prefixes_in_their_order(tmp_path, monkeyp
     monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}/overlay:{tmp_path}/underlay")
     share = tmp_path / "overlay" / "share" / "robots"
     assert package_directory("robots") == share
+    (share / "a b.urdf").touch()
     assert resolve("package://robots/a%20b.urdf", tmp_path) == share / "a b.urdf"
+
+
+def test_a_missing_file_of_a_package_is_named_with_the_folders_searched(tmp_path, monkeypatch):
+    for prefix in ("overlay", "underlay"):
+        (tmp_path / prefix / "share" / "robots").mkdir(parents=True)
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"{tmp_path}/overlay:{tmp_path}/underlay")
+    with pytest.raises(UserInputError) as caught:
+        resolve("package://robots/a.urdf", Path("/elsewhere"))
+    searched = [f"{tmp_path}/{it}/share/robots/a.urdf" for it in ("overlay", "underlay")]
+    assert str(caught.value) == (
+        f"'package://robots/a.urdf' does not exist; searched: {', '.join(searched)}"
+    )
 
 
 def test_an_unknown_package_is_named_with_the_prefixes_searched(tmp_path, monkeypatch):

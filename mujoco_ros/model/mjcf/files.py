@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from mujoco_ros.model.archives import model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
@@ -16,6 +17,7 @@ from mujoco_ros.model.scene.size_limits import (
     check_characters,
     too_large,
 )
+from mujoco_ros.model.uri import resolve
 
 _NAMED = ("body", "frame", "worldbody")
 """Elements that a model can attach to itself."""
@@ -44,23 +46,28 @@ def check_text(text: str, where: str) -> None:
     _Document(_Walk(), None).add(text, where, ())
 
 
-def check_files(path: Path) -> None:
+def check_files(path: Path, packages: Mapping[str, Path] | None = None) -> None:
     """Reject an MJCF file that is too large, or contains itself, with the files it consists of.
 
     A file contains those that it includes and those whose models it may attach. MuJoCo reads them
     recursively, and ends the process if there is no end. Files that do not exist are left to
     MuJoCo.
 
+    Args:
+        path: The file.
+        packages: Folders of packages by name, for URIs.
+
     Raises:
-        UserInputError: It is too large, or a file contains itself.
+        UserInputError: It is too large, a file contains itself, or a URI or archive is invalid.
     """
-    _Walk().size(Path(os.path.realpath(path)), ())
+    _Walk(packages).size(Path(os.path.realpath(path)), ())
 
 
 class _Walk:
-    """Reads each model once."""
+    """Reads each model once; `packages` are folders of packages by name."""
 
-    def __init__(self) -> None:
+    def __init__(self, packages: Mapping[str, Path] | None = None) -> None:
+        self.packages = packages
         self._sizes: dict[Path, int] = {}
 
     def size(self, path: Path, above: tuple[Path, ...]) -> int:
@@ -167,33 +174,49 @@ class _Document:
         if tag.name == "include":
             if self._folder is None:
                 raise ParseError(f"{where} includes a file; only a model file can include files")
-            found = _find(file, self._folder, above[-1].parent)
+            folders = [self._folder, above[-1].parent]
+            found = _find(file, on_disk, folders, self._walk.packages)
             if found is not None:
                 below = _below(found, above)
                 if found not in self._included:  # MuJoCo rejects a second one
                     self._included.add(found)
                     self.add(_text(found), str(found), below)
             return
-        if self._folder is None and not os.path.isabs(file):
+        if self._folder is None and not (os.path.isabs(file) or "://" in file):
             raise MissingAssetError(
                 f"{where}: model '{file}' is a relative path, but a model given as text "
                 "has no folder; give the absolute path"
             )
-        found = _find(file, above[-1].parent if above else Path("/"))
+        folders = [above[-1].parent if above else Path("/")]
+        found = _find(file, model_on_disk, folders, self._walk.packages)
         if found is not None:
             size = self._walk.size(found, above)
             self._models[tag.attributes.get("name", "")] = size
             self._count(size, where)
 
 
-def _find(file: str, *folders: Path) -> Path | None:
+def _find(
+    file: str,
+    stands_for: Callable[[Path], Path],
+    folders: Sequence[Path],
+    packages: Mapping[str, Path] | None,
+) -> Path | None:
     """Return the file of a reference, in the first folder that has it; None if none has.
 
     MuJoCo finds an included file in the folder of the model, or else of the file that includes it;
     and a model in the folder of the file that names it.
+
+    Args:
+        file: The path or URI.
+        stands_for: Returns the file that a path stands for, which can lead through an archive.
+        folders: The folders.
+        packages: Folders of packages by name.
     """
-    candidates = (os.path.realpath(folder / file) for folder in folders)
-    return next((Path(it) for it in candidates if os.path.isfile(it)), None)
+    if "://" in file:
+        candidates = [resolve(file, folders[-1], packages)]
+    else:
+        candidates = [stands_for(Path(os.path.normpath(it / file))) for it in folders]
+    return next((Path(os.path.realpath(it)) for it in candidates if it.is_file()), None)
 
 
 def _text(path: Path) -> str:

@@ -6,19 +6,22 @@ and the paths of all other files become absolute, so that they can be checked an
 model is compiled.
 """
 
+import html
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.parsers import expat
 
 import mujoco
 
+from mujoco_ros.model.archives import is_archive, model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.file_access import LARGEST_TEXT, is_for_client, read_file
 from mujoco_ros.model.scene.asset_snapshot import referenced_files
 from mujoco_ros.model.scene.config import NO_FOLDER
+from mujoco_ros.model.uri import resolve
 
 _NO_FOLDER_HINT = "but a model given as text has no folder; give the absolute path"
 _NOT_CONTENT = re.compile(r"<\?|<!--")
@@ -28,6 +31,16 @@ _FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "f
 _FOLDERS = ("assetdir", "meshdir", "texturedir")
 ENGINE_ERRORS = (ValueError, RuntimeError, MemoryError, mujoco.FatalError)
 """Exceptions of MuJoCo's parser and compiler."""
+_URI = re.compile(
+    rf"(?P<before>\s(?:{'|'.join((*_FILES, *_FOLDERS))})\s*=\s*)"
+    r"""(?P<quote>["'])\s*(?P<uri>[A-Za-z][\w+.-]*://[^"'<>]*)(?P=quote)"""
+)
+"""An attribute that names a file or folder by a URI."""
+_DOCUMENT = re.compile(
+    r"""(?P<before><\s*(?P<tag>model|include)\b[^<>]*\sfile\s*=\s*)"""
+    r"""(?P<quote>["'])(?P<file>[^"'<>]*)(?P=quote)"""
+)
+"""The file of an element that is included or attached."""
 
 
 def without_comments(text: str) -> str:
@@ -60,8 +73,9 @@ class _Model:
     """One MJCF with the files that it includes.
 
     Attributes:
-        name: Path that the parser is given; the file need not exist.
+        name: Path that the parser is given, which can lead through an archive.
         where: Begins error messages.
+        packages: Folders of packages by name.
         documents: Content by path, also of the models that it attaches.
         elements: Its elements that name files or folders, but for includes.
         attached: Files of the models that it attaches, by kind and name.
@@ -69,6 +83,7 @@ class _Model:
 
     name: Path
     where: str
+    packages: Mapping[str, Path] | None = None
     documents: dict[str, bytes] = field(default_factory=dict)
     elements: list[_Element] = field(default_factory=list)
     attached: dict[tuple[str, str], str] = field(default_factory=dict)
@@ -82,18 +97,20 @@ class _Model:
         return Path(os.path.normpath(self.folder / folder / file))
 
 
-def read_mjcf(path: Path, where: str) -> mujoco.MjSpec:
+def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:
     """Read an MJCF file; the paths in the spec are absolute.
 
     Args:
         path: The file.
         where: Begins error messages.
+        packages: Folders of packages by name, for URIs.
 
     Raises:
         MissingAssetError: A file that it names does not exist, or must not be read.
         UserInputError: The file cannot be read, or MuJoCo's parser rejects it.
     """
-    return _read(_Model(path, where), read_file(path, "model file", largest=LARGEST_TEXT), ())
+    content = read_file(path, "model file", largest=LARGEST_TEXT)
+    return _read(_Model(path, where, packages), content, ())
 
 
 def read_mjcf_text(text: str, where: str) -> mujoco.MjSpec:
@@ -135,7 +152,7 @@ def _add_document(model: _Model, path: Path, content: bytes) -> None:
     where = model.where if path == model.name else f"{model.where}: '{path}'"
     try:
         # Both parsers get the same text, so that no element is hidden from one of them.
-        text = without_comments(content.decode())
+        text = _with_paths(model, without_comments(content.decode()), path.parent)
         elements = _elements(text, path.parent)
     except (UnicodeDecodeError, expat.ExpatError) as error:
         if is_for_client():
@@ -155,10 +172,28 @@ def _add_document(model: _Model, path: Path, content: bytes) -> None:
             _add_document(model, included, _named(model, included, "included file"))
 
 
+def _with_paths(model: _Model, text: str, folder: Path) -> str:
+    """Return the text of a file with absolute paths for URIs and for documents in archives."""
+
+    def path_of(found: re.Match[str]) -> str:
+        path = resolve(html.unescape(found["uri"]).strip(), folder, model.packages)
+        return f"{found['before']}{found['quote']}{html.escape(str(path))}{found['quote']}"
+
+    def document_of(found: re.Match[str]) -> str:
+        file, is_part = html.unescape(found["file"]), found["tag"] == "include"
+        path = _find(file, *((model.folder, folder) if is_part else (folder, model.folder)))
+        real = on_disk(path) if is_part else model_on_disk(path)
+        if real == path:
+            return found.group()
+        return f"{found['before']}{found['quote']}{html.escape(str(real))}{found['quote']}"
+
+    return _DOCUMENT.sub(document_of, _URI.sub(path_of, text))
+
+
 def _find(file: str, *folders: Path) -> Path:
     """Return the path of a file in the first folder that has it, or else in the first one."""
     paths = [Path(os.path.normpath(folder / file)) for folder in folders]
-    return next((path for path in paths if os.path.lexists(path)), paths[0])
+    return next((path for path in paths if os.path.lexists(on_disk(path))), paths[0])
 
 
 def _elements(text: str, folder: Path) -> list[_Element]:
@@ -184,7 +219,7 @@ def _add_attached(model: _Model, element: _Element, above: tuple[str, ...]) -> N
     stack = (*above, str(model.name))
     if str(path) in stack:
         raise ParseError(f"{model.where}: '{path}' attaches itself")
-    below = _Model(path, f"{model.where}: '{path}'")
+    below = _Model(path, f"{model.where}: '{path}'", model.packages)
     spec = _read(below, _named(model, path, "attached model"), stack)
     model.documents.update(below.documents)
     for reference in referenced_files(spec):
@@ -193,7 +228,7 @@ def _add_attached(model: _Model, element: _Element, above: tuple[str, ...]) -> N
 
 def _add_asset(model: _Model, path: Path) -> None:
     """Add a file that the parser reads, if it exists."""
-    if os.path.lexists(path):
+    if os.path.lexists(on_disk(path)):
         model.documents[str(path)] = _named(model, path, "file")
 
 
@@ -203,7 +238,7 @@ def _named(model: _Model, path: Path, kind: str) -> bytes:
         name = path.relative_to(NO_FOLDER)
         raise MissingAssetError(f"{model.where}: {kind} '{name}' {_NO_FOLDER_HINT}")
     try:
-        return read_file(path, kind)
+        return read_file(on_disk(path), kind)
     except MissingFileError as error:
         raise MissingAssetError(f"{model.where}: {error}") from error
 
@@ -230,5 +265,10 @@ def _make_paths_absolute(spec: mujoco.MjSpec, model: _Model) -> None:
                 f"{model.where}: {reference.kind} '{reference.asset}' is the file "
                 f"'{reference.path}', {_NO_FOLDER_HINT}"
             )
-        reference.rename(str(path))
+        if is_archive(path):  # MuJoCo would read the model in it
+            raise ParseError(
+                f"{model.where}: {reference.kind} '{reference.asset}' is the archive '{path}'; "
+                f"name a file in it, as '{path.name}/<file>'"
+            )
+        reference.rename(str(on_disk(path)))
     spec.strippath = False  # would strip the folders

@@ -227,7 +227,7 @@ def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None
     Args:
         path: The file.
         owner: Begins error messages.
-        packages: Folders of packages by name, for the meshes of a URDF.
+        packages: Folders of packages by name, for URIs.
     """
     return _load(path, owner, packages).spec
 
@@ -251,8 +251,8 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
     if path.suffix == ".urdf":
         note_file(path)
         return import_urdf(path, packages=packages)
-    check_files(path)
-    spec = read_mjcf(path, str(path))
+    check_files(path, packages)
+    spec = read_mjcf(path, str(path), packages)
     check_spec(spec, str(path))
     _name_unnamed(spec)
     return ImportedUrdf(spec=spec)

@@ -15,6 +15,12 @@ MAX_ELEMENTS = 200_000
 """Elements of an MJCF with all that it includes, attaches and replicates."""
 MAX_FILE_DEPTH = 32
 """Depth of files that include files or attach models of files."""
+MAX_ARCHIVE_FILES = 10_000
+"""Files of an archive."""
+MAX_ARCHIVE_BYTES = 1 << 29
+"""Size of the files of an archive."""
+MAX_ARCHIVE_DIRECTORY_BYTES = 1 << 22
+"""Size of the list of files of an archive, which is read before they are counted."""
 MAX_LINKS = 5000
 """Links of a URDF."""
 MAX_LINK_DEPTH = 1000

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import (
     MissingAssetError,
     MissingFileError,
@@ -173,7 +174,7 @@ def files_below(folder: Path, suffixes: tuple[str, ...]) -> list[Path]:
 
 def describe_world(path: Path) -> WorldDescription:
     """Describe the scene or model of a file, without reading its meshes."""
-    uri = shipped_uri(path) or path.as_uri()
+    uri = shipped_uri(path) or named(path).as_uri()
     if path.suffix == ".mjb":
         return WorldDescription(name=path.stem, uri=uri, description="", tags=("model",))
     if path.suffix not in (*_SCENE_SUFFIXES, *MODEL_SUFFIXES):

@@ -8,6 +8,7 @@ import mujoco
 
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.model.scene.engine_plugins import registered_plugins
 from mujoco_ros.model.sensors.sensor_states import sensor_name
 
 LARGEST_ARRAY = 4096
@@ -37,7 +38,7 @@ _RAY_FIELDS = (
 )
 """Fields of a ray in the order of `mujoco.mjtRayDataField`, and the axes of each."""
 _DISTANCES = ("dist", "depth")
-_TOUCH_ATTRIBUTES = 4
+_TOUCH_GRID = "mujoco.sensor.touch_grid"
 _TOUCH_CHANNELS = ("force.z", "force.x", "force.y", "torque.z", "torque.x", "torque.y")
 _TACTILE_CHANNELS = ("pressure", "slip.x", "slip.y")
 
@@ -130,15 +131,15 @@ def _fields(
 
 
 def _touch_grid(model: mujoco.MjModel, sensor: int) -> tuple[tuple[str, int], ...] | None:
-    """Return the dimensions of MuJoCo's plugin touch_grid; None for another plugin.
-
-    Python cannot ask for the name of a plugin, so it is recognized by its attributes: the number of
-    channels, and horizontal and vertical size.
-    """
+    """Return the dimensions of MuJoCo's plugin touch_grid; None for another plugin."""
+    slot = int(model.plugin[model.sensor_plugin[sensor]])
+    if registered_plugins()[slot] != _TOUCH_GRID:
+        return None
+    # Its first attributes are the number of channels, and horizontal and vertical size.
     start = int(model.plugin_attradr[model.sensor_plugin[sensor]])
-    attributes = model.plugin_attr[start:].astype("u1").tobytes().split(b"\0")[:_TOUCH_ATTRIBUTES]
+    count, shape = model.plugin_attr[start:].astype("u1").tobytes().split(b"\0")[:2]
     try:
-        channels, width, height = (int(it) for it in b" ".join(attributes[:2]).split())
+        channels, width, height = (int(it) for it in (count or b"1", *shape.split()))
     except ValueError:
         return None
     size = int(model.sensor_dim[sensor])

@@ -13,6 +13,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initi
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
 from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
+from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.file_header import header_comment, root_element
 from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
@@ -55,7 +56,7 @@ class SpawnablesService:
 
     def _spawnable(self, path: Path, deadline: float) -> Spawnable:
         spawnable = Spawnable()
-        write_resource(spawnable, "entity_resource", shipped_uri(path) or path.as_uri())
+        write_resource(spawnable, "entity_resource", shipped_uri(path) or named(path).as_uri())
         spawnable.description = header_comment(read_text(path)) or path.stem
         key = path, path.stat().st_mtime
         if key not in self._bounds and time.monotonic() < deadline:

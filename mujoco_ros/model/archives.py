@@ -1,0 +1,233 @@
+"""Archives of models (``.mjz``, ``.zip``), extracted into a private folder before they are read.
+
+A path can lead through an archive, as ``robot.zip/meshes/base.stl``, and an archive as a whole
+stands for its model. MuJoCo gets regular files only, so that all of them are checked as others are.
+"""
+
+import hashlib
+import os
+import shutil
+import stat
+import struct
+import time
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+from typing import BinaryIO
+
+from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
+from mujoco_ros.model.file_access import allow_folder, open_file
+from mujoco_ros.model.file_cache import user_folder
+from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.scene.size_limits import (
+    MAX_ARCHIVE_BYTES,
+    MAX_ARCHIVE_DIRECTORY_BYTES,
+    MAX_ARCHIVE_FILES,
+    too_large,
+)
+
+SUFFIXES = (".mjz", ".zip")
+_METHODS = {zipfile.ZIP_STORED: "stored", zipfile.ZIP_DEFLATED: "deflated"}
+_INVALID = (zipfile.BadZipFile, zlib.error, struct.error, ValueError, RuntimeError, EOFError)
+"""What zipfile raises for invalid files."""
+_END, _END_BYTES, _END_64, _END_64_BYTES = b"PK\5\6", 22, b"PK\6\7", 20
+_COMMENT_BYTES = 1 << 16
+_ENCRYPTED = 1
+_BLOCK_BYTES = 1 << 20
+_UNUSED_S = 30 * 86400.0
+"""Age after which an extracted archive that is not used is removed."""
+_LISTED = 10
+
+_extracted: dict[tuple[int, ...], Path] = {}
+_archives: dict[Path, Path] = {}
+
+
+def is_archive(path: Path) -> bool:
+    """Whether a path is a file with a suffix of archives."""
+    return path.suffix.lower() in SUFFIXES and path.is_file()
+
+
+def archive_above(path: Path) -> Path | None:
+    """Return the archive that an absolute path leads through; None if there is none."""
+    if not any(f"{suffix}/" in str(path).lower() for suffix in SUFFIXES):
+        return None
+    return next((it for it in reversed(path.parents) if is_archive(it)), None)
+
+
+def on_disk(path: Path) -> Path:
+    """Return the file that an absolute path stands for.
+
+    Args:
+        path: The path, which can lead through an archive; other paths are returned as they are.
+
+    Raises:
+        ForbiddenFileError: The client of the current request may not name the archive.
+        UserInputError: The archive is invalid or too large.
+    """
+    archive = archive_above(path)
+    if archive is None:
+        return path
+    inner = _extract(archive) / path.relative_to(archive)
+    if any(is_archive(it) for it in (inner, *inner.parents)):
+        raise ParseError(f"'{path}' is an archive in an archive, which is not read")
+    return inner
+
+
+def model_on_disk(path: Path) -> Path:
+    """Return the file that the path of a model stands for: that of an archive is its model.
+
+    The model has a name that MuJoCo searches for, or is the only MJCF at the top of the archive.
+
+    Raises:
+        ForbiddenFileError: The client of the current request may not name the archive.
+        MissingFileError: The archive has no model.
+        UserInputError: The archive is invalid or too large.
+    """
+    if not is_archive(path):
+        return on_disk(path)
+    folder, stem = _extract(path), path.stem
+    names = ("model.xml", f"{stem}.xml", f"{stem}/{stem}.xml", f"{stem}/model.xml")
+    for name in names:
+        if (folder / name).is_file():
+            return folder / name
+    only = list(folder.glob("*.xml"))  # as mujoco.MjSpec.to_zip writes it
+    if len(only) == 1:
+        return only[0]
+    models = sorted(
+        str(it.relative_to(folder)) for kind in ("xml", "urdf") for it in folder.rglob(f"*.{kind}")
+    )
+    listing = ", ".join(models[:_LISTED]) + (", …" if len(models) > _LISTED else "")
+    raise MissingFileError(
+        f"archive '{path}' has neither {' nor '.join(names)}; name a file in it, as "
+        f"'{path.name}/<file>'; it has: {listing or 'no .xml or .urdf file'}"
+    )
+
+
+def named(path: Path) -> Path:
+    """Return the path by which clients can name a file, through its archive if it is in one."""
+    for folder, archive in _archives.items():
+        if path.is_relative_to(folder):
+            return archive / path.relative_to(folder)
+    return path
+
+
+def _extract(archive: Path) -> Path:
+    """Return the folder with the files of an archive."""
+    archive = Path(os.path.realpath(archive))
+    note_file(archive)
+    try:
+        with os.fdopen(open_file(archive, "archive"), "rb") as file:
+            status = os.fstat(file.fileno())
+            times = status.st_mtime_ns, status.st_ctime_ns
+            key = (status.st_dev, status.st_ino, status.st_size, *times)
+            folder = _extracted.get(key)
+            if folder is None or not folder.is_dir():
+                _check_end(file, archive)
+                digest = hashlib.file_digest(file, "sha256")
+                digest.update(archive.stem.encode())
+                folder = user_folder("archives") / digest.hexdigest()[:32] / archive.stem
+                if not folder.is_dir():
+                    _unpack(file, archive, folder)
+                _extracted[key] = folder
+            os.utime(folder.parent)
+    except OSError as error:
+        raise UserInputError(
+            f"archive '{archive}' cannot be extracted: {error.strerror or error}"
+        ) from error
+    _archives[folder] = archive
+    allow_folder(folder)
+    return folder
+
+
+def _check_end(file: BinaryIO, archive: Path) -> None:
+    """Reject a list of files that is too long to be read at all."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(size - _COMMENT_BYTES - _END_BYTES - _END_64_BYTES, 0))
+    tail = file.read()
+    file.seek(0)
+    at = len(tail) - _END_BYTES
+    if at < 0 or tail[at : at + 4] != _END or tail[-2:] != b"\0\0":  # it has a comment
+        at = tail.rfind(_END)
+    if at < 0 or len(tail) - at < _END_BYTES:
+        raise ParseError(f"archive '{archive}' is not a zip file")
+    (length,) = struct.unpack_from("<I", tail, at + 12)
+    is_64 = tail[max(at - _END_64_BYTES, 0) : at].startswith(_END_64)
+    if is_64 or length > MAX_ARCHIVE_DIRECTORY_BYTES:
+        what = "a zip64 list of its files" if is_64 else f"{length} bytes in the list of its files"
+        raise too_large(f"archive '{archive}'", what, MAX_ARCHIVE_DIRECTORY_BYTES)
+
+
+def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
+    """Extract an archive; the folder appears with all of its files, and one that fails never."""
+    cache = folder.parent.parent
+    cache.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _remove_unused(cache)
+    with TemporaryDirectory(dir=cache, prefix=".unfinished-") as unfinished:
+        target = Path(unfinished) / folder.parent.name
+        (target / folder.name).mkdir(mode=0o700, parents=True)
+        try:
+            with zipfile.ZipFile(file) as content:
+                for info, path in _checked(content, archive):
+                    _write(content, info, target / folder.name / path)
+        except _INVALID as error:
+            raise ParseError(f"archive '{archive}' is not a valid zip file: {error}") from error
+        with suppress(FileExistsError, OSError):  # another process was faster
+            target.rename(folder.parent)
+    if not folder.is_dir():
+        raise UserInputError(f"archive '{archive}' cannot be extracted to '{folder}'")
+
+
+def _checked(
+    content: zipfile.ZipFile, archive: Path
+) -> Iterator[tuple[zipfile.ZipInfo, PurePosixPath]]:
+    """Yield the files of an archive with their relative paths, after all were checked."""
+    where, found = f"archive '{archive}'", []
+    entries = content.infolist()
+    if len(entries) > MAX_ARCHIVE_FILES:
+        raise too_large(where, f"{len(entries)} files", MAX_ARCHIVE_FILES)
+    size = sum(it.file_size for it in entries)
+    if size > MAX_ARCHIVE_BYTES:
+        raise too_large(where, f"{size} bytes after extraction", MAX_ARCHIVE_BYTES)
+    taken = set()
+    for info in entries:
+        name = info.orig_filename
+        path = PurePosixPath(name)
+        kind = stat.S_IFMT(info.external_attr >> 16)
+        if path.is_absolute() or ".." in path.parts or any(it in name for it in "\\:\0"):
+            raise ParseError(f"{where}: '{name}' is not a relative path below the archive")
+        if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+            what = "a symbolic link" if kind == stat.S_IFLNK else "not a regular file"
+            raise ParseError(f"{where}: '{name}' is {what}; only regular files are read")
+        if info.flag_bits & _ENCRYPTED:
+            raise ParseError(f"{where}: '{name}' is encrypted")
+        if info.compress_type not in _METHODS:
+            raise ParseError(
+                f"{where}: '{name}' is compressed by method {info.compress_type}; files must be "
+                f"{' or '.join(_METHODS.values())}"
+            )
+        if info.is_dir():
+            continue
+        if path in taken:
+            raise ParseError(f"{where}: it has two files named '{name}'")
+        taken.add(path)
+        found.append((info, path))
+    yield from found
+
+
+def _write(content: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    # At most the size in the list of files is read, and its check sum must match.
+    with content.open(info) as source, os.fdopen(descriptor, "wb") as target:
+        shutil.copyfileobj(source, target, _BLOCK_BYTES)
+
+
+def _remove_unused(cache: Path) -> None:
+    since = time.time() - _UNUSED_S
+    for folder in cache.iterdir():
+        with suppress(OSError):
+            if folder.stat().st_mtime < since:
+                shutil.rmtree(folder)
