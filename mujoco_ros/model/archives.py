@@ -47,7 +47,7 @@ _archives: dict[Path, Path] = {}
 
 def is_archive(path: Path) -> bool:
     """Whether a path is a file with a suffix of archives."""
-    return path.suffix.lower() in SUFFIXES and path.is_file()
+    return path.suffix.lower() in SUFFIXES and os.path.isfile(path)  # False if it is too long
 
 
 def archive_above(path: Path) -> Path | None:

@@ -216,7 +216,7 @@ def _find(
         candidates = [resolve(file, folders[-1], packages)]
     else:
         candidates = [stands_for(Path(os.path.normpath(it / file))) for it in folders]
-    return next((Path(os.path.realpath(it)) for it in candidates if it.is_file()), None)
+    return next((Path(os.path.realpath(it)) for it in candidates if os.path.isfile(it)), None)
 
 
 def _text(path: Path) -> str:
