@@ -327,15 +327,13 @@ class Simulation:
         self.gains, self.equalities = plant.gains, plant.equalities
         self.sample, self.saturation = plant.sample, plant.saturation
         self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
-        self._qpos, self._qvel = data.qpos, data.qvel
-        self._ctrl, self._qfrc_actuator = data.ctrl, data.qfrc_actuator
-        # The first part of a sample, in one array, and the parts of the state that it consists of.
+        self._qpos, self._qvel, self._ctrl = data.qpos, data.qvel, data.ctrl
+        self._qfrc_actuator, self._warnings = data.qfrc_actuator, data.warning.number
+        # The first part of a sample, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
         self._moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
         parts = np.split(self._before, np.cumsum([len(now) for now, _ in self._moving])[:-1])
-        state = zip((now for now, _ in self._moving), parts, strict=True)
-        self._state = [(now, before) for now, before in state if len(now)]
-        self._warnings = data.warning.number
+        self._state = [(now[0], it) for now, it in zip(self._moving, parts, strict=True) if len(it)]
         plant.bind()
         self._measured: list[tuple[RobotControl, Joints | None]] = []
         for control, robot in zip(plant.controls, plant.layout.robots, strict=True):
