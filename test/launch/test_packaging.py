@@ -37,10 +37,10 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
-WITHOUT_KEY = {"coacd", "daqp", "mink", "ompl", "qpsolvers", "toppra"}
+WITHOUT_KEY = {"coacd", "daqp", "mink", "ompl", "qpsolvers", "toppra", "unitree_go"}
 """Modules that rosdep cannot install."""
-FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros"}
-"""Modules of a ROS distribution, without those of messages."""
+FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
+"""Modules of ROS packages, without those of messages whose names end as usual."""
 DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 

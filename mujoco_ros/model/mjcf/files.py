@@ -68,10 +68,10 @@ class _Walk:
 
     def __init__(self, packages: Mapping[str, Path] | None = None) -> None:
         self.packages = packages
-        self._sizes: dict[Path, int] = {}
+        self._sizes: dict[Path, tuple[int, int]] = {}
 
-    def size(self, path: Path, above: tuple[Path, ...]) -> int:
-        """Return the number of elements of a model with all that it contains.
+    def size(self, path: Path, above: tuple[Path, ...]) -> tuple[int, int]:
+        """Return the numbers of elements of a model, and of the models that it names and they name.
 
         Args:
             path: Its file, without symbolic links.
@@ -81,7 +81,7 @@ class _Walk:
         if path not in self._sizes:
             document = _Document(self, path.parent)
             document.add(_text(path), str(path), above)
-            self._sizes[path] = document.size
+            self._sizes[path] = document.size, document.size_of_models
         return self._sizes[path]
 
 
@@ -104,11 +104,12 @@ class _Document:
 
     Attributes:
         size: Number of elements so far, after replication and attachment.
+        size_of_models: Number of elements of the models that it names, which MuJoCo keeps as well.
     """
 
     def __init__(self, walk: _Walk, folder: Path | None) -> None:
         """Begin a model; `folder` is that of its file, None for a text."""
-        self.size = 0
+        self.size = self.size_of_models = 0
         self._walk, self._folder = walk, folder
         self._factors = [1]  # of replication, for each open element
         self._open: list[tuple[str, int]] = []  # name, and size before it, of each open element
@@ -138,8 +139,11 @@ class _Document:
 
     def _count(self, elements: int, where: str) -> None:
         self.size += self._factors[-1] * elements
-        if self.size > MAX_ELEMENTS:
-            raise too_large(where, f"{self.size} elements", MAX_ELEMENTS)
+        self._check(where)
+
+    def _check(self, where: str) -> None:
+        if (total := self.size + self.size_of_models) > MAX_ELEMENTS:
+            raise too_large(where, f"{total} elements", MAX_ELEMENTS)
 
     def _begin(self, tag: Tag) -> None:
         copies = _number(tag.attributes, "count") if tag.name == "replicate" else 1
@@ -190,9 +194,10 @@ class _Document:
         folders = [above[-1].parent if above else Path("/")]
         found = _find(file, model_on_disk, folders, self._walk.packages)
         if found is not None:
-            size = self._walk.size(found, above)
+            size, size_of_models = self._walk.size(found, above)
             self._models[tag.attributes.get("name", "")] = size
-            self._count(size, where)
+            self.size_of_models += size + size_of_models
+            self._check(where)
 
 
 def _find(

@@ -221,7 +221,7 @@ def test_a_loaded_world_has_its_own_options(perturb: Act, scene: Path) -> None:
         ("impratio='0'", "'impratio' must be positive"),
         ("impratio='1e-8'", r"'physics\.impratio' cannot be 1e-08: it is a number from 1e-06"),
         ("tolerance='-1'", "'tolerance' must not be negative"),
-        ("iterations='-3'", "'iterations' must not be negative"),
+        ("iterations='-3'", "'iterations' must be within 0 and 10000"),
         ("gravity='0 0 1e12'", r"'physics\.gravity' cannot be \[0\.0, 0\.0, 1000000000000\.0\]"),
     ],
 )

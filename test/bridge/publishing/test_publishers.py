@@ -213,7 +213,16 @@ def test_a_manager_gets_the_clock_at_its_ticks_and_when_it_may_have_missed_it(
     times = [stamps_of([deserialize_message(data, kind)])[0] for _, kind, data in watched.sent]
     (tick,) = stamps_of([deserialize_message(watched.sent[-1][2], Clock)])
     back = divmod(tick[0] * 1_000_000_000 + tick[1] - 1, 1_000_000_000)
-    assert times == [back, tick], "the smallest step back, and forth"
+    pairs = list(zip(times[::2], times[1::2], strict=True))
+    assert len(pairs) > 1, "it is repeated until the manager publishes"
+    assert set(pairs) == {(back, tick)}, "the smallest step back, and forth"
+    lockstep.take("joint_commands", round(watched.simulation.time * 1e9), act, ("slider",))
+    watched.sent.clear()
+    for _ in range(20):
+        wall[0] += 0.05
+        lockstep.wait(wall[0])
+        publishers.wait(wall[0])
+    assert watched.sent == []
 
 
 def test_each_message_follows_one_clock_message_of_its_stamp(

@@ -124,6 +124,14 @@ def test_models_that_are_attached_repeatedly_are_too_large(tmp_path: Path) -> No
         part_from_text(f"<mujoco>{attach(str(path))}</mujoco>", name="x")
 
 
+def test_a_chain_of_models_counts_each_of_them_with_what_it_attaches(tmp_path: Path) -> None:
+    """Each of 20 files has 300 bodies and attaches the next one once: 6,000 bodies."""
+    bodies = "<worldbody>" + "<body/>" * 300 + "</worldbody>"
+    names = [f"m{i}" for i in range(20)]
+    contents = {one: bodies + attach(f"{two}.xml") for one, two in pairwise(names)}
+    check_files(write(tmp_path, **contents, **{names[-1]: BODY.format("b")}))
+
+
 def chain(count: int, name: str) -> str:
     """Return bodies of which each attaches the previous one twice; `name` is that of the last."""
     bodies = "".join(

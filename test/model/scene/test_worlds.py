@@ -36,7 +36,16 @@ robots: [{name: a, model: "package://mujoco_ros/urdf_mjcf/arm/arm.xml"}]
 
 def test_the_shipped_worlds_are_listed_with_their_descriptions():
     found = {it.name: it for it in describe_shipped_worlds()}
-    assert set(found) == {"arm", "handover", "humanoid", "quadruped", "zoo", "ground", "plates", "empty"}
+    assert set(found) == {
+        "arm",
+        "handover",
+        "humanoid",
+        "quadruped",
+        "zoo",
+        "ground",
+        "plates",
+        "empty",
+    }
     assert found["arm"].uri == "package://mujoco_ros/config/scenes/arm.yaml"
     assert found["arm"].tags == ("scene", "arm")
     assert found["ground"].tags == ("model",)
