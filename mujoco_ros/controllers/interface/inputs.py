@@ -6,6 +6,9 @@ from typing import NamedTuple
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.model.errors import UserInputError
 
+_NEWER_S = 0.1
+"""Time by which a command may be newer than a tick [s]; after a reset it is newer by more."""
+
 
 class BodyVelocity(NamedTuple):
     """Velocity of a robot in the plane, along the axes of its base.
@@ -31,10 +34,10 @@ class VelocityInput:
 
     def __init__(self) -> None:
         self._velocity: BodyVelocity | None = None
-        self._since: float | None = None
+        self._since = 0.0
 
-    def receive(self, velocity: BodyVelocity) -> None:
-        """Take a command; it is as old as the next tick.
+    def receive(self, velocity: BodyVelocity, time: float) -> None:
+        """Take a command that was received at a time of the robot [s].
 
         Raises:
             UserInputError: A component is not a finite number.
@@ -42,15 +45,11 @@ class VelocityInput:
         for axis, value in velocity._asdict().items():
             if not isfinite(value):
                 raise UserInputError(f"velocity {axis} must be a finite number, got {value}")
-        self._velocity, self._since = velocity, None
+        self._velocity, self._since = velocity, time
 
     def read(self, time: float, timeout: float) -> BodyVelocity | None:
         """Return the command at the time of a tick; None without one, or after `timeout` [s]."""
-        if self._velocity is None:
-            return None
-        if self._since is None:
-            self._since = time
-        if not 0.0 <= time - self._since <= timeout:
+        if not -_NEWER_S <= time - self._since <= timeout:
             self._velocity = None
         return self._velocity
 

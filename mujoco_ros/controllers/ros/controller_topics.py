@@ -39,7 +39,13 @@ class ControllerTopics:
     """The topics that the states of a controller of one robot need."""
 
     def __init__(
-        self, endpoints: Endpoints, controller: FsmController, robot: RobotLayout, submit: Submit
+        self,
+        endpoints: Endpoints,
+        controller: FsmController,
+        robot: RobotLayout,
+        submit: Submit,
+        *,
+        now: Callable[[], float],
     ) -> None:
         """Open the topics in the robot's namespace.
 
@@ -48,10 +54,11 @@ class ControllerTopics:
             controller: The controller, before it is configured.
             robot: The robot.
             submit: Calls a function in the controller's thread.
+            now: Returns the robot's time there [s].
         """
         states = controller.machine.instances.values()
         keys = {key.name for state in states for key in state.topics}
-        self._store, self._submit = controller.store, submit
+        self._store, self._submit, self._now = controller.store, submit, now
         self._rejections = RejectionLog(endpoints.node.get_logger().warning)
         self._output: _OdometryOutput | None = None
         if ESTIMATED_BASE.name in keys and robot.bases:
@@ -73,7 +80,7 @@ class ControllerTopics:
 
         def receive() -> None:
             try:
-                self._velocity.receive(velocity)
+                self._velocity.receive(velocity, self._now())
             except UserInputError as error:
                 self._rejections.report(self._topic, "refused", str(error))
 

@@ -92,7 +92,9 @@ class HostedController(Component):
         endpoints, supervised = Endpoints(self.node), host.supervised
         self._topics: ControllerTopics | None = None
         if (layout := host.layout) is not None:
-            self._topics = ControllerTopics(endpoints, controller, layout, self._submit)
+            self._topics = ControllerTopics(
+                endpoints, controller, layout, self._submit, now=lambda: simulation.time
+            )
         host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
         parameters = Parameters(self.node, self._submit)
         StateParameters(parameters, supervised.machine)

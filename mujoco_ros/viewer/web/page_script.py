@@ -68,6 +68,10 @@ _SCRIPT = b"""
           "font:14px sans-serif;pointer-events:none";
         const measure = () => {
           const now = performance.now();
+          // A page that loses control closes the socket of its panels.
+          for (const [path, socket] of measured) {
+            if (path === "/ui" && socket.readyState === Socket.CLOSED) measured.delete(path);
+          }
           const marks = [...measured.values()].map((socket) => socket.newest);
           const known = marks.filter((mark) => mark !== null);
           const lag = known.length ? (now - Math.min(...known)) / 1000 : 0;

@@ -28,7 +28,7 @@ def call(function):
 def test_a_walk_receives_velocities_and_publishes_the_estimated_base(listener: Listener):
     controller = load("walk")
     (robot,) = Simulation(load_scene("humanoid")).layout.robots
-    topics = ControllerTopics(Endpoints(listener.node), controller, robot, call)
+    topics = ControllerTopics(Endpoints(listener.node), controller, robot, call, now=lambda: 0.0)
     velocities = controller.store.get(VELOCITY_INPUT)
     client = listener.node.create_publisher(TwistStamped, "cmd_vel", 10)
     message = TwistStamped()
@@ -67,18 +67,20 @@ def test_a_walk_receives_velocities_and_publishes_the_estimated_base(listener: L
 def test_a_controller_without_such_states_has_no_topics(listener: Listener):
     controller = load("stand")
     (robot,) = Simulation(load_scene("humanoid")).layout.robots
-    ControllerTopics(Endpoints(listener.node), controller, robot, call)
+    ControllerTopics(Endpoints(listener.node), controller, robot, call, now=lambda: 0.0)
     assert VELOCITY_INPUT not in controller.store
 
 
 def test_a_commanded_velocity_ends_after_its_timeout_and_with_a_reset_of_time():
     commands = VelocityInput()
     assert commands.read(0.0, 1.0) is None
-    commands.receive(BodyVelocity(x=0.1))
-    assert commands.read(5.0, 1.0) == commands.read(5.9, 1.0) == BodyVelocity(x=0.1)
+    commands.receive(BodyVelocity(x=0.1), 5.0)
+    assert commands.read(4.995, 1.0) == commands.read(5.9, 1.0) == BodyVelocity(x=0.1)
     assert commands.read(6.1, 1.0) is None
-    commands.receive(BodyVelocity(x=0.1))
+    commands.receive(BodyVelocity(x=0.1), 7.0)
     assert commands.read(7.0, 1.0) is not None
     assert commands.read(0.0, 1.0) is None
+    commands.receive(BodyVelocity(x=0.1), 8.0)
+    assert commands.read(9.1, 1.0) is None, "it was received long before it is read"
     with pytest.raises(UserInputError, match="velocity x must be a finite number, got inf"):
-        commands.receive(BodyVelocity(x=float("inf")))
+        commands.receive(BodyVelocity(x=float("inf")), 0.0)

@@ -27,6 +27,10 @@ _PREVIEW = 3
 """Steps after which the pattern comes to rest; a later one changes the DCM by less than 1 %."""
 
 
+_SAME, _DISPLACED = 1e-6, 0.03
+"""Largest differences [m, rad] of feet beside each other, as planned and after an adjustment."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class GaitConfig:
     """Settings of the gait.
@@ -98,7 +102,7 @@ class Gait:
         self.planned_end = self.middle
         self._next: list[Phase] = []
         self._end = self.middle
-        self._is_last = False
+        self._is_last = self._ends = False
 
     @property
     def middle(self) -> np.ndarray:
@@ -191,7 +195,8 @@ class Gait:
 
     def _double_support(self, landed: Footstep, velocity: BodyVelocity) -> None:
         other = self.feet[1 - landed.side]
-        self._is_last = self._ends_at(landed, other, velocity)
+        tolerance = _DISPLACED if self._ends else _SAME
+        self._is_last = self._ends_at(landed, other, velocity, tolerance)
         begin = self._zmp(other)
         if self._is_last:
             duration = self.config.first_double_support
@@ -209,6 +214,7 @@ class Gait:
         segment = ZmpSegment(at, at, self.config.single_support)
         share = float(support.side)
         self._velocity = velocity
+        self._ends = self._ends_at(swing, support, velocity, _SAME)
         end = self._end_of_single_support(support, swing)
         self.planned_end = end
         self._begin(Phase(segment, support, swing, (share, share)), end)
@@ -216,17 +222,19 @@ class Gait:
     def _end_of_single_support(self, support: Footstep, swing: Footstep) -> np.ndarray:
         """Return the DCM when the swing foot lands.  # (2,)"""
         begin, end = self._zmp(support), self._zmp(swing)
-        if self._ends_at(swing, support, self._velocity):
+        if self._ends:  # decided once, as `land_at` moves the footstep at every tick
             rest = 0.5 * (begin + end)
             shift = ZmpSegment(begin, rest, self.config.first_double_support)
             return dcm_at_start([shift], self.omega)
         shift = ZmpSegment(begin, end, self.config.double_support)
         return dcm_at_start([shift, *self._ahead(swing, self._velocity)], self.omega)
 
-    def _ends_at(self, landed: Footstep, other: Footstep, velocity: BodyVelocity) -> bool:
+    def _ends_at(
+        self, landed: Footstep, other: Footstep, velocity: BodyVelocity, tolerance: float
+    ) -> bool:
         """Return whether a step is the last one: the feet stand beside each other."""
         goal = beside(landed, self.width)
-        return velocity.is_zero and bool(np.allclose(goal[1:4], other[1:4], atol=1e-6))
+        return velocity.is_zero and bool(np.allclose(goal[1:4], other[1:4], atol=tolerance))
 
     def _begin(self, phase: Phase, end: np.ndarray) -> None:
         """Begin a phase that ends with a DCM."""

@@ -28,21 +28,23 @@ class StepAdjustment:
         offset: Displacement of the footstep along the axes of ``world`` [m].  # (2,)
     """
 
-    def __init__(self, omega: float, half_size: np.ndarray, width: float, least: float) -> None:
+    def __init__(self, omega: float, half_size: np.ndarray, least: float) -> None:
         """Set the robot.
 
         Args:
             omega: Natural frequency of the pendulum [1/s].
             half_size: Half length and width of the permitted rectangle in a sole [m].  # (2,)
-            width: Distance between the feet [m].
             least: Least distance between the feet [m].
         """
-        self._omega, self._reach = omega, half_size
-        self._inwards = max(0.0, width - least)
+        self._omega, self._reach, self._least = omega, half_size, least
+        self._inwards = 0.0
         self.offset = np.zeros(2)
 
-    def begin(self) -> None:
+    def begin(self, support: Footstep, planned: Footstep) -> None:
         """Begin a swing to the planned footstep."""
+        across = np.array([-sin(support.yaw), cos(support.yaw)])
+        width = abs(float(across @ (planned.point - support.point)))
+        self._inwards = min(max(0.0, width - self._least), _FARTHEST[1])
         self.offset[:] = 0.0
 
     def step(

@@ -134,9 +134,7 @@ class Walker:
             self._admittance.tilt[side] = self._admittance.ground[side] = roll_and_pitch(axes)
             task.linear[:] = task.angular[:] = 0.0
         self.gait = Gait(gait, self._omega, self._width)
-        self._adjustment = StepAdjustment(
-            self._omega, self._limits.min(axis=0), self._width, gait.least_width
-        )
+        self._adjustment = StepAdjustment(self._omega, self._limits.min(axis=0), gait.least_width)
         self.gait.start((feet[LEFT], feet[RIGHT]))
         self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
         self._com.hold(self._control.body)
@@ -183,6 +181,8 @@ class Walker:
         gait = self.gait
         if gait.phase is None or gait.phase.swing is None:
             self._search()
+        elif gait.elapsed == 0.0:
+            self._lift_off(gait.phase.swing)
         phase = gait.phase
         yaws, support = [foot.yaw for foot in gait.feet], None
         for foot, task in zip(gait.feet, self._feet, strict=True):
@@ -190,11 +190,6 @@ class Walker:
                 task.position[:] = foot.x, foot.y, foot.z
                 continue
             support = 1 - foot.side
-            if gait.elapsed == 0.0:
-                self._lift_off(support)
-                foot = gait.feet[foot.side]
-                self._goal = self._planned = phase.swing
-                self._adjustment.begin()
             task.position[:], yaws[foot.side] = self._swing(foot, phase.segment.duration)
         return yaws, support
 
@@ -205,12 +200,15 @@ class Walker:
         if down > 0.0:
             self.gait.raise_feet(*((-down, 0.0) if side == LEFT else (0.0, -down)))
 
-    def _lift_off(self, support: int) -> None:
+    def _lift_off(self, planned: Footstep) -> None:
         """Begin a swing: take the heights that the feet have, and the slope of the support foot."""
+        support = 1 - planned.side
         lift = 0.5 * self._admittance.lift
         self.gait.raise_feet(lift, -lift)
         self._admittance.lift = 0.0
         self._landing.begin()
+        self._goal = self._planned = planned
+        self._adjustment.begin(self.gait.feet[support], planned)
         self.gait.slope += _SLOPE_SHARE * (self._slope_under(support) - self.gait.slope)
 
     def _slope_under(self, foot: int) -> np.ndarray:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from builtin_interfaces.msg import Duration
 from control_msgs.action import ParallelGripperCommand
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -41,6 +42,8 @@ class CommandOutput(ABC):
         topic: Name of the topic.
     """
 
+    _publisher: Publisher
+
     def __init__(self, joints: ControlledJoints) -> None:
         self.topic = ""
         self._names = joints.names
@@ -75,6 +78,11 @@ class CommandOutput(ABC):
     def _header(self, time: float) -> Header:
         frame, self._frame = self._frame, ""
         return Header(stamp=stamp(time), frame_id=frame)
+
+    @property
+    def has_subscription(self) -> bool:
+        """Whether a subscription is matched; an earlier message would be lost."""
+        return bool(self._publisher.get_subscription_count() > 0)
 
     @abstractmethod
     def _publish(self, values: np.ndarray, time: float) -> None: ...

@@ -120,7 +120,7 @@ class ControllerNode(Node):
         store.provide(GAINS_SET, shielded(gains.set))
         store.provide(POSE_SET, shielded(placement.set_pose))
         store.provide(IMAGE_GET, shielded(images.request))
-        topics = ControllerTopics(endpoints, loaded, layout, _call)
+        topics = ControllerTopics(endpoints, loaded, layout, _call, now=self._now)
         supervised.configure(robot)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown()
@@ -137,8 +137,13 @@ class ControllerNode(Node):
             missing=lambda: (
                 *observations.missing,
                 *([] if gains.settled else [f"{simulator}'s gains"]),
-                # A lockstep clock waits for plans in any case.
+                # A lockstep clock waits for plans in any case, and forever for a lost command.
                 *([] if values["lockstep"] or self._can_plan else ["the planner"]),
+                *(
+                    [f"a subscription of {output.topic}"]
+                    if values["lockstep"] and not output.has_subscription
+                    else []
+                ),
             ),
             observed=images.observe,
             stepped=topics.publish,

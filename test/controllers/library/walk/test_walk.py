@@ -100,21 +100,21 @@ def test_a_commanded_velocity_starts_a_walk_and_ends_without_further_commands():
     commands = VelocityInput()
     robot.host.supervised.controller.store.provide(VELOCITY_INPUT, commands)
     robot.run(0.5)
-    commands.receive(BodyVelocity(0.0, 0.0, 0.0))
+    commands.receive(BodyVelocity(0.0, 0.0, 0.0), robot.simulation.time)
     robot.run(0.2)
     assert robot.state == "STAND", "the commanded velocity is zero"
-    commands.receive(BodyVelocity(9.0, 0.0, 0.0))  # clamped to 0.3 m/s
+    commands.receive(BodyVelocity(9.0, 0.0, 0.0), robot.simulation.time)  # clamped to 0.3 m/s
     start = robot.run(0.1)[-1]
     assert robot.state == "WALK"
     for _ in range(20):
-        commands.receive(BodyVelocity(9.0, 0.0, 0.0))
+        commands.receive(BodyVelocity(9.0, 0.0, 0.0), robot.simulation.time)
         places = robot.run(0.2)
     assert 0.5 * 0.3 * 4.0 < places[-1][0] - start[0] < 0.3 * 4.0
     robot.run(4.0)
     assert np.ptp(robot.run(0.5), axis=0).max() < 0.005, "a command ends after its timeout"
     assert robot.state == "WALK"
     with pytest.raises(UserInputError, match="velocity yaw must be a finite number, got nan"):
-        commands.receive(BodyVelocity(0.1, 0.0, float("nan")))
+        commands.receive(BodyVelocity(0.1, 0.0, float("nan")), robot.simulation.time)
 
 
 def test_standing_begins_in_the_measured_pose():
