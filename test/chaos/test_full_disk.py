@@ -71,6 +71,7 @@ def test_a_bag_on_a_full_disk_ends_with_a_reason_and_is_readable(
             stdout=output.fileno(),
         )
     disk.restrict(recorder.pid)
+    (disk.folder / "other_file").write_bytes(bytes(SIZE // 10))
     try:
         assert recorder.wait(WAIT_LIMIT_S) == 1
     finally:
@@ -81,6 +82,7 @@ def test_a_bag_on_a_full_disk_ends_with_a_reason_and_is_readable(
     assert "Traceback" not in log.read_text()
     before = _count(bag)
     assert before > 1000
+    (disk.folder / "other_file").unlink()  # the index of a repaired bag needs some space
     assert main(["--repair", str(bag)]) == 0
     assert _count(bag) == before
     assert simulator.stop() == 0
