@@ -39,6 +39,8 @@ _ENCRYPTED = 1
 _BLOCK_BYTES = 1 << 20
 _UNUSED_S = 30 * 86400.0
 """Age after which an extracted archive that is not used is removed."""
+_UNFINISHED = ".unfinished-"
+"""Start of the names of folders that are being extracted or removed."""
 _LISTED = 10
 
 _extracted: dict[tuple[int, ...], Path] = {}
@@ -108,7 +110,7 @@ def model_on_disk(path: Path) -> Path:
 
 def named(path: Path) -> Path:
     """Return the path by which clients can name a file, through its archive if it is in one."""
-    for folder, archive in _archives.items():
+    for folder, archive in list(_archives.items()):  # other threads add some
         if path.is_relative_to(folder):
             return archive / path.relative_to(folder)
     return path
@@ -117,6 +119,8 @@ def named(path: Path) -> Path:
 def _extract(archive: Path) -> Path:
     """Return the folder with the files of an archive."""
     archive = Path(os.path.realpath(archive))
+    if archive.stem in (".", ".."):  # it becomes the name of a folder
+        raise ParseError(f"archive '{archive}' has no name before its suffix")
     note_file(archive)
     try:
         with os.fdopen(open_file(archive, "archive"), "rb") as file:
@@ -165,7 +169,7 @@ def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
     cache = folder.parent.parent
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
     _remove_unused(cache)
-    with TemporaryDirectory(dir=cache, prefix=".unfinished-") as unfinished:
+    with TemporaryDirectory(dir=cache, prefix=_UNFINISHED) as unfinished:
         target = Path(unfinished) / folder.parent.name
         (target / folder.name).mkdir(mode=0o700, parents=True)
         try:
@@ -230,4 +234,8 @@ def _remove_unused(cache: Path) -> None:
     for folder in cache.iterdir():
         with suppress(OSError):
             if folder.stat().st_mtime < since:
+                # A removal that is interrupted leaves no archive without some of its files.
+                if not folder.name.startswith(_UNFINISHED):
+                    name = f"{_UNFINISHED}{folder.name}-{os.getpid()}"
+                    folder = folder.rename(cache / name)
                 shutil.rmtree(folder)

@@ -121,6 +121,45 @@ def test_extracted_archives_without_use_are_removed(root, cache):
     assert folder not in list(cache.iterdir())
 
 
+def test_an_interrupted_removal_leaves_no_incomplete_archive(root, cache, monkeypatch):
+    folder = on_disk(root / "boxy.zip" / "model.xml").parents[1]
+    os.utime(folder, (0, 0))
+
+    def interrupted(path: Path) -> None:
+        next(Path(path).rglob("cube.obj")).unlink()
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(archives.shutil, "rmtree", interrupted)
+        archives._remove_unused(cache)
+    assert on_disk(root / "boxy.zip" / "meshes" / "cube.obj").read_text() == CUBE
+    assert list(cache.iterdir()) == [folder]
+
+
+@pytest.mark.parametrize("stem", [".", ".."])
+def test_an_archive_without_a_name_leaves_the_others(root, cache, stem):
+    kept = on_disk(root / "boxy.zip" / "model.xml")
+    other = cache.parent / "other"
+    other.mkdir()
+    os.utime(other, (0, 0))
+    path = write(root / f"{stem}.zip", FILES)
+    with pytest.raises(ParseError) as caught:
+        model_on_disk(path)
+    assert str(caught.value) == f"archive '{path}' has no name before its suffix"
+    assert other.is_dir()
+    assert kept.is_file()
+
+
+def test_an_archive_can_be_added_while_another_thread_names_files(root):
+    class Adding(type(root)):
+        def is_relative_to(self, *other) -> bool:
+            on_disk(write(root / "new.zip", {"a": "1"}) / "a")
+            return super().is_relative_to(*other)
+
+    on_disk(root / "boxy.zip" / "model.xml")
+    assert named(Adding(root / "b.xml")) == root / "b.xml"
+
+
 # --- scenes, MJCF, URDF, spawning
 
 
