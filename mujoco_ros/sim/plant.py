@@ -192,6 +192,15 @@ class Plant:
         if self.realism is not None:
             self.realism.measure()
 
+    def note_state(self) -> None:
+        """Make the state the sample, whose measured numbers are the true ones until a step."""
+        for name in MOVING:
+            getattr(self.sample, name)[:] = getattr(self.data, name)
+        if self.is_measured:
+            self.sample.sensordata[:] = self.data.sensordata
+        if self.realism is not None:
+            self.realism.copy_truth()
+
     def revert(self) -> None:
         """Return to the sample, with the current controls; time becomes zero."""
         inputs = state_vector(self.model, self.data, _INPUTS)

@@ -296,8 +296,7 @@ class Simulation:
 
     def note_state(self) -> None:
         """Make the current state the last valid one, to which a divergence returns."""
-        for now, sampled in self._moving:
-            sampled[:] = now
+        self.plant.note_state()
         self._warnings_seen = self._warnings.tobytes()
 
     def emit(self, event: Event) -> None:
@@ -331,9 +330,9 @@ class Simulation:
         self._qfrc_actuator, self._warnings = data.qfrc_actuator, data.warning.number
         # The first part of a sample, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
-        self._moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
-        parts = np.split(self._before, np.cumsum([len(now) for now, _ in self._moving])[:-1])
-        self._state = [(now[0], it) for now, it in zip(self._moving, parts, strict=True) if len(it)]
+        moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
+        parts = np.split(self._before, np.cumsum([len(now) for now, _ in moving])[:-1])
+        self._state = [(now[0], it) for now, it in zip(moving, parts, strict=True) if len(it)]
         plant.bind()
         self._measured: list[tuple[RobotControl, Joints | None]] = []
         for control, robot in zip(plant.controls, plant.layout.robots, strict=True):

@@ -118,14 +118,18 @@ class Realism:
 
         The motors become as hot as its efforts make them.
         """
-        sample = self._sample
-        sample.measured_qpos[:] = sample.qpos
-        sample.measured_qvel[:] = sample.qvel
-        sample.measured_effort[:] = sample.qfrc_actuator
+        self.copy_truth()
         for robot in self._measuring:
             robot.measurements.update()
         for robot in self._driving:
             robot.motors.heat()
+
+    def copy_truth(self) -> None:
+        """Make the measured numbers of joints the true ones, as after the state was set."""
+        sample = self._sample
+        sample.measured_qpos[:] = sample.qpos
+        sample.measured_qvel[:] = sample.qvel
+        sample.measured_effort[:] = sample.qfrc_actuator
 
     def change(self, part: Part, changes: Mapping[tuple[Section, str], Channel]) -> None:
         """Set settings of entries between two steps; those of a robot that is gone are ignored."""
