@@ -17,6 +17,7 @@ from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
 
+_TIMESTEP = "physics.timestep"
 ROW = "realism of <robot>"
 """Name of the row of a robot on /diagnostics."""
 
@@ -66,23 +67,29 @@ class RealismParameters(Component):
         self._parameters, self._simulation = context.parameters, context.simulation
         self._entries: list[_EntryParameters] = []
         self._next: list[_EntryParameters] = []
-        self._added: list[str] = []
+        self._values: dict[str, Any] = {}  # of the parameters that the next robots bring
         self.prepare(self._simulation.plant)
         self.finish()
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Reject settings that contradict each other, or that a robot cannot have."""
+        """Reject settings that contradict each other, or that a robot cannot have.
+
+        A smaller timestep has more samples in flight.
+        """
         realism = self._simulation.plant.realism
+        timestep = values.get(_TIMESTEP, self._parameters.values[_TIMESTEP])
         for it in self._entries:
             settings = it.changed(values)
-            if realism is not None and it.part in realism.robots and settings != it.settings:
-                realism.robots[it.part].check(it.entry.section, it.entry.name, settings)
+            if settings == it.settings and _TIMESTEP not in values:
+                continue
+            if realism is not None and it.part in realism.robots:
+                robot = realism.robots[it.part]
+                robot.check(it.entry.section, it.entry.name, settings, timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
         changes: dict[Part, dict[tuple[Section, str], Channel]] = {}
-        # A client may be quicker than `finish`; its command then comes after the change.
-        for it in {id(it): it for it in (*self._entries, *self._next)}.values():
+        for it in self._entries:
             settings = it.changed(values)
             if settings != it.settings:
                 it.settings = settings
@@ -96,8 +103,11 @@ class RealismParameters(Component):
             UserInputError: The user gave a value that a parameter or the robot cannot have.
         """
         present = {(it.part, it.entry.section, it.entry.name): it for it in self._entries}
-        self._next, self._added = [], []
+        self._next, self._values = [], {}
         robots = {} if plant.realism is None else plant.realism.robots
+        timestep = None if plant.fresh else self._parameters.values[_TIMESTEP]
+        gone = {spec.name for it in self._entries if it.part not in robots for spec in it.specs}
+        taken = self._parameters.names - gone
         for part, robot in robots.items():
             namespace = plant.layout.robots[plant.assembly.robots.index(part)].namespace
             for entry in robot.entries:
@@ -108,25 +118,33 @@ class RealismParameters(Component):
                 parts = (namespace.replace("/", "."), "realism", entry.section, entry.name)
                 prefix = ".".join(it for it in parts if it)
                 added = _EntryParameters(part, entry, prefix, entry.settings)
-                self._parameters.declare(added.specs)
-                self._added += [spec.name for spec in added.specs]
+                values = self._parameters.initial(added.specs)
+                if clash := taken & values.keys():
+                    raise UserInputError(
+                        f"two parameters would be named '{min(clash)}'; rename a robot or an entry"
+                    )
+                taken |= values.keys()
+                self._values |= values
                 self._next.append(added)
-                added.settings = added.changed(self._parameters.values)
-                robot.check(entry.section, entry.name, added.settings)
+                added.settings = added.changed(values)
+                robot.check(entry.section, entry.name, added.settings, timestep)
                 robot.change(entry.section, entry.name, added.settings)
             robot.configure()
 
     def finish(self) -> None:
-        """Undeclare the parameters of deleted robots."""
-        kept = {it.prefix for it in self._next}
-        gone = [spec.name for it in self._entries if it.prefix not in kept for spec in it.specs]
-        self._entries, self._next, self._added = self._next, [], []
-        self._parameters.withdraw(gone)
+        """Declare the parameters of new robots; undeclare those of deleted robots."""
+        before, self._entries = self._entries, self._next
+        self._parameters.withdraw(
+            spec.name for it in before if it not in self._entries for spec in it.specs
+        )
+        for it in self._entries:
+            if it not in before:
+                self._parameters.declare(it.specs, self._values)
+        self._next, self._values = [], {}
 
     def rollback(self) -> None:
-        """Undeclare the parameters that `prepare` declared."""
-        self._parameters.withdraw(self._added)
-        self._next, self._added = [], []
+        """Discard the parameters of the next robots."""
+        self._next, self._values = [], {}
 
     def reports(self) -> Mapping[str, DiagnosticReport]:
         """Return a row for each robot: lost samples, and the hottest motor."""

@@ -9,6 +9,7 @@ from zlib import crc32
 import numpy as np
 
 from mujoco_ros.model.realism.channel_settings import Transport
+from mujoco_ros.model.scene.size_limits import MAX_STATE, too_large
 
 _NONE = -1
 """In place of the number of a sample: none."""
@@ -156,11 +157,28 @@ class ImperfectChannel:
         self._has_bias = self._is_walking or bool(self._bias.any())
         self._quantised = np.flatnonzero(self._quantum)
         self._quanta = self._quantum[self._quantised]
-        capacity = int((self._delay + self._jitter).max())
+        capacity = max(_capacity(it, timestep) for it in each)
         self._is_direct = capacity == 1 and self._each_step and not self._has_loss
         self._allocate(capacity)
         if is_new:
             self.reset()
+
+    def check(self, transport: Transport, timestep: float, where: str) -> None:
+        """Reject delays of one stream for which too many numbers would be in flight.
+
+        Args:
+            transport: The delays.
+            timestep: Simulated time of a step [s].
+            where: What has these settings, for the message.
+
+        Raises:
+            UserInputError: The samples would be larger than `MAX_STATE`.
+        """
+        samples = _capacity(transport, timestep)
+        if samples * self.size > MAX_STATE:
+            what = f"{samples} samples in flight of {self.size} numbers (delay + jitter of "
+            what += f"{transport.delay + transport.jitter:g} s, timestep of {timestep:g} s), "
+            raise too_large(where, f"{what}{samples * self.size} numbers", MAX_STATE)
 
     def restart(self) -> None:
         """Forget what is in flight: the output is that of the next step."""
@@ -278,3 +296,8 @@ class ImperfectChannel:
             latest=np.full(streams, _NONE, dtype=np.int64),
             lost=np.zeros(streams, dtype=np.int64),
         )
+
+
+def _capacity(transport: Transport, timestep: float) -> int:
+    """Return the number of samples that are in flight at most."""
+    return round(transport.delay / timestep) + round(transport.jitter / timestep) + 1

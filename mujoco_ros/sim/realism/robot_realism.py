@@ -94,15 +94,26 @@ class RobotRealism:
         """Whether any entry applies to actuators."""
         return bool(self.commands.channel.size)
 
-    def check(self, section: Section, name: str, settings: Channel) -> None:
-        """Reject settings that the motors cannot have.
+    def check(
+        self, section: Section, name: str, settings: Channel, timestep: float | None = None
+    ) -> None:
+        """Reject settings that the motors cannot have, and delays that need too much memory.
+
+        Args:
+            section: Section of the entry.
+            name: Its name.
+            settings: Its settings.
+            timestep: Simulated time of a step [s]; None for that of the model.
 
         Raises:
-            UserInputError: They cannot.
+            UserInputError: The robot cannot have the settings.
         """
+        where = f"realism of robot '{self.name}': {section}.{name}"
+        part = self.commands if section == "actuators" else self.measurements
+        part.channel.check(settings, timestep or float(self._model.opt.timestep), where)
         if section == "actuators":
             assert isinstance(settings, ActuatorChannel)
-            self.motors.check(name, settings, f"realism of robot '{self.name}': {section}.{name}")
+            self.motors.check(name, settings, where)
 
     def change(self, section: Section, name: str, settings: Channel) -> None:
         """Set the settings of an entry, between two steps; `configure` applies them."""

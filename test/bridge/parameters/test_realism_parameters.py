@@ -12,9 +12,10 @@ from diagnostic_msgs.msg import DiagnosticArray
 from reference_run import steps_of
 from sensor_msgs.msg import Imu, JointState
 from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import LoadWorld
 from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
-from spawn_requests import spawn
+from spawn_requests import named_resource, spawn
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -128,3 +129,46 @@ def test_a_profile_applies_to_robots_without_their_own(start: SimulatorLauncher)
     assert listener.get_parameter("realism.actuators.drives.no_load_velocity") == 38.2
     assert listener.get_parameter("realism.sensors.accelerometer.bias") == 0.196
     assert listener.spin_until(lambda: len(truth) > 0)
+
+
+def test_a_loaded_world_has_the_settings_of_its_own_robots(
+    start: SimulatorLauncher, scene: Path
+) -> None:
+    """Its robot has the same name, and so parameters of the same names."""
+    delay, dropout = (f"realism.joints.encoders.{name}" for name in ("delay", "dropout"))
+    remote = SimulatorClient(start, robot="", scene=scene)
+    listener = remote.listener
+    (result,) = listener.set_parameters({delay: 0.02})
+    assert result.successful, result.reason
+    other = yaml.safe_load(scene.read_text())
+    other["robots"][0]["realism"] = {"joints": {"encoders": {"delay": 0.003}}}
+    for world, expected in (
+        (other, (0.003, 0.0)),
+        (yaml.safe_load(scene.read_text()), (0.005, 0.1)),
+    ):
+        text = yaml.safe_dump(world)
+        loaded = remote.call("LoadWorld", **named_resource(LoadWorld.Request, "", text))
+        assert loaded.result.result == Result.RESULT_OK, loaded.result.error_message
+        assert (listener.get_parameter(delay), listener.get_parameter(dropout)) == expected
+
+
+def test_more_samples_in_flight_than_the_limit_are_rejected(
+    start: SimulatorLauncher, scene: Path
+) -> None:
+    """Whether by a delay, the timestep or both together."""
+    remote = SimulatorClient(start, robot="", scene=scene)
+    listener = remote.listener
+    delay, timestep = "realism.actuators.drives.delay", "physics.timestep"
+    for change, successful in (
+        ({delay: 1.0}, True),
+        ({timestep: 1e-5}, False),
+        ({delay: 0.0}, True),
+        ({timestep: 1e-5, delay: 1.0}, False),
+        ({timestep: 1e-5}, True),
+        ({delay: 1.0}, False),
+    ):
+        result = listener.set_parameters(change, atomic=True)[0]
+        assert result.successful == successful, (change, result.reason)
+        if not successful:
+            assert "realism of robot 'arm': actuators.drives: too large" in result.reason
+            assert "limit 1000000" in result.reason

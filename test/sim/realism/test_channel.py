@@ -5,6 +5,7 @@ from dataclasses import asdict
 import numpy as np
 import pytest
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism.channel_settings import Transport
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 
@@ -221,3 +222,14 @@ def test_samples_can_be_corrected():
     made = ImperfectChannel("arm", 0, 2, correct)
     made.configure([stream(0, 2, noise=1.0)], STEP)
     assert (outputs(made, np.zeros((100, 2))) >= 0.0).all()
+
+
+def test_samples_in_flight_have_a_limit():
+    made, late = channel(5), Transport(delay=1.0, jitter=1.0)
+    made.check(late, 1.1e-5, "here")
+    with pytest.raises(UserInputError) as caught:
+        made.check(late, 1e-5, "here")
+    assert str(caught.value) == (
+        "here: too large: 200001 samples in flight of 5 numbers (delay + jitter of 2 s, "
+        "timestep of 1e-05 s), 1000005 numbers, limit 1000000"
+    )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import load_scene
@@ -66,6 +67,24 @@ def test_the_same_seed_gives_the_same_bits_and_a_reset_repeats_them(simulation):
     np.testing.assert_array_equal(rows(simulation, 200), first)
     other = Simulation(load_scene("arm"), realism=EVERYTHING, seed=8)
     assert (rows(other, 200) != first).any()
+
+
+def test_after_a_reset_the_measured_numbers_are_the_true_ones(simulation):
+    rows(simulation, 100)
+    simulation.reset()
+    sample, data = simulation.sample, simulation.data
+    np.testing.assert_array_equal(sample.measured_qpos, data.qpos)
+    np.testing.assert_array_equal(sample.measured_qvel, data.qvel)
+    np.testing.assert_array_equal(sample.measured_effort, data.qfrc_actuator)
+    np.testing.assert_array_equal(sample.sensordata, data.sensordata)
+
+
+def test_a_scene_with_more_samples_in_flight_than_the_limit_is_rejected():
+    scene = load_scene("arm")
+    scene = replace(scene, physics=replace(scene.physics, timestep=1e-5))
+    late = RealismConfig(joints={"all": {"delay": 1.0}})
+    with pytest.raises(UserInputError, match=r"joints.all: too large: .* limit 1000000"):
+        Simulation(scene, realism=late)
 
 
 def test_a_keyframe_continues_with_the_same_bits(simulation):
