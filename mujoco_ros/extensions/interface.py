@@ -133,5 +133,13 @@ class Extension:
     def reset(self) -> None:
         """Act on a state that was set: at the start, by a reset, a keyframe, or another model.
 
-        Positions, velocities, `state` and `random` are set already.
+        Positions, velocities, `state` and `random` are set already. It is also called when the
+        extension is enabled again.
+        """
+
+    def release(self) -> None:
+        """Undo what has an effect without further calls, such as numbers written to `model`.
+
+        It is called when the extension is disabled, also by an error, which may be within a step;
+        and while it is disabled, instead of `reset`.
         """

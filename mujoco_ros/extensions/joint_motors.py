@@ -19,7 +19,8 @@ class JointMotors:
         Raises:
             UserInputError: There is no such joint, or it has not one actuator.
         """
-        model = self._model = elements.model
+        model, self._drives = elements.model, elements.drives
+        self._model = model
         joints = [elements.id("joint", name) for name in names]
         motors = [joint_actuators(model, joint) for joint in joints]
         for name, its in zip(names, motors, strict=True):
@@ -30,6 +31,8 @@ class JointMotors:
         self._gear = model.actuator_gear[self._outputs, 0]
         own = elements.control_slots()[0]
         self._slots = np.searchsorted(own, model.actuator_ctrladr[self._motors])
+        self._gains = model.actuator_gainprm[self._motors]
+        self._biases = model.actuator_biasprm[self._motors]
 
     def command(self, ctrl: np.ndarray, values: np.ndarray) -> None:
         """Command the torques kp·(q* - q) + kd·(dq* - dq) + tau; in the hook `control`.
@@ -46,6 +49,12 @@ class JointMotors:
         model.actuator_biasprm[self._motors, 1] = -kp / gear**2
         model.actuator_biasprm[self._motors, 2] = -kd / gear**2
         ctrl[self._slots] = (kp * q + kd * dq + tau) / gear
+
+    def release(self) -> None:
+        """Restore the laws of the motors; in `Extension.release` and `Extension.reset`."""
+        self._model.actuator_gainprm[self._motors] = self._gains
+        self._model.actuator_biasprm[self._motors] = self._biases
+        self._drives.set_gains(self._drives.kp, self._drives.kd)  # those of now
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
         """Return position, velocity, torque and acceleration of the joints.  # (4, n)"""

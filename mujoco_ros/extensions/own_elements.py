@@ -9,6 +9,7 @@ from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.robot.actuators import joint_of
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.plant import Plant
 
 _KINDS = {
@@ -37,6 +38,7 @@ class OwnElements:
 
     Attributes:
         model: The model.
+        drives: The actuators of all joints, with the force limits of all actuators.
         robot: The robot; None for the scene.
         prefix: Prefix of its names in the model.
     """
@@ -44,6 +46,7 @@ class OwnElements:
     def __init__(self, plant: Plant, robot: RobotLayout | None) -> None:
         """Find the elements of a robot of a plant, or all of them."""
         self.model: mujoco.MjModel = plant.model
+        self.drives: Drives = plant.drives
         self.robot = robot
         self.prefix = "" if robot is None else robot.prefix
         others = {part.prefix for part in plant.assembly.parts} - {self.prefix, ""}

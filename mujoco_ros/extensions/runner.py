@@ -48,10 +48,11 @@ class ExtensionRunner:
         self.on_failure: Callable[[], object] = lambda: None
         self._simulation = simulation
         self._spent = 0.0
+        self._is_bound = False
 
     def bind(self, extension: Extension, state: ExtensionState, guard: WriteGuard) -> None:
         """Call the instance for another model from now on."""
-        self.extension, self._guard = extension, guard
+        self.extension, self._guard, self._is_bound = extension, guard, True
         self._values, self._saved = state.values, state.values.copy()
         if extension.settings != self.settings:  # they were changed while it was created
             self.change_settings(self.settings)
@@ -76,15 +77,18 @@ class ExtensionRunner:
         self.call("settings_changed", self.extension.settings_changed)
 
     def enable(self, *, enabled: bool) -> None:
-        """Enable or disable it; enabled again after an error, it begins with `Extension.reset`."""
-        failed, self.failure = bool(self.failure), ""
+        """Enable it, which begins with `Extension.reset`, or disable it by `Extension.release`."""
+        changes, self.failure = enabled != self.is_enabled, ""
         self.is_enabled = enabled
-        if enabled and failed:
+        if changes and self._is_bound:
             self.reset()
 
     def reset(self) -> None:
-        """Call `Extension.reset`."""
-        self.call("reset", self.extension.reset)
+        """Call `Extension.reset`, or while it is disabled `Extension.release`."""
+        if self.is_enabled:
+            self.call("reset", self.extension.reset)
+        else:
+            self._release()
 
     def call(
         self, method: str, function: Callable[..., Any], *args: Any, rejects: bool = False
@@ -137,7 +141,28 @@ class ExtensionRunner:
         _LOG.error("extension '%s': %s; %s", self.key, self.failure, effect)
         if self.pauses:
             self._simulation.paused = True
+        self._release()
         self.on_failure()
+
+    def _release(self) -> None:
+        """Call `Extension.release`; an error in it is undone and logged."""
+        # Copies of its own: a call of another extension may be using those of `call`.
+        guard, values, error = WriteGuard(self._simulation.data), self._values.copy(), ""
+        was_busy, self._guard.is_busy = self._guard.is_busy, True
+        try:
+            self.extension.release()
+        except BaseException as raising:  # such as SystemExit: no extension ends the simulator
+            error = raised(raising)
+        finally:
+            self._guard.is_busy = was_busy
+        if not guard.is_finite() and guard.was_finite():
+            error = error or f"wrote {guard.culprit()}"
+        elif not math.isfinite(self._values.dot(self._values)):
+            error = error or "wrote numbers to its state that are not finite"
+        if error:
+            guard.restore()
+            self._values[:] = values
+            _LOG.error("extension '%s': release %s", self.key, error)
 
     def _undo(self) -> None:
         self._guard.restore()

@@ -11,9 +11,12 @@ from mujoco_ros.model.scene.correspondence import Pairs
 class ForceLimits:
     """The force ranges of all actuators, as commanded; `MotorLimits` may lower them further.
 
+    What lowers them for other reasons, as an empty battery, sets factors, which apply to both.
+
     Attributes:
         ranges: Range of each actuator [N or Nm at the actuator].  # (nactuator, 2)
         limited: Whether it is limited.  # (nactuator,)
+        factors: Factor of the range of each actuator, from 0 to 1.  # (nactuator,)
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -22,6 +25,7 @@ class ForceLimits:
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
         self.ranges, self.limited = self._own_ranges.copy(), self._own_limited.copy()
+        self.factors = np.ones(len(self.limited))
 
     def limit(self, actuators: Collection[int], effort: float) -> None:
         """Limit the total effort of actuators on one joint or tendon, from the next step on.
@@ -39,6 +43,16 @@ class ForceLimits:
             low, high = own if limited else (-np.inf, np.inf)
             self.ranges[actuator] = (max(low, -reach), min(high, reach)) if effort else own
         self.apply(np.array(list(actuators), dtype=np.intp))
+
+    def scale(self, actuators: np.ndarray, factors: np.ndarray | float) -> None:
+        """Multiply the limits of actuators that have one, from the next step on.
+
+        Args:
+            actuators: The actuators.  # (m,)
+            factors: From 0, no force, to 1, the limits themselves.  # (m,)
+        """
+        self.factors[actuators] = factors
+        self.apply(actuators)
 
     def save_state(self) -> np.ndarray:
         """Return a copy of the ranges, and whether they apply.  # (nactuator, 3)"""
@@ -58,5 +72,7 @@ class ForceLimits:
 
     def apply(self, actuators: np.ndarray | slice) -> None:
         """Write the limits of some actuators to the engine."""
-        self._model.actuator_forcerange[actuators] = self.ranges[actuators]
+        self._model.actuator_forcerange[actuators] = (
+            self.factors[actuators, None] * self.ranges[actuators]
+        )
         self._model.actuator_forcelimited[actuators] = self.limited[actuators]

@@ -243,3 +243,29 @@ def test_only_methods_that_are_overridden_are_called() -> None:
     run = Run(ExtensionConfig(use="idle"), ExtensionConfig(use="fault"))
     assert [it.key for it in run.set._before] == ["idle", "fault"]
     assert [it.key for it in run.set._after] == ["fault"]
+
+
+@pytest.mark.parametrize("how", ["raise", "exit", "nan", "state"])
+def test_an_error_in_release_is_undone_and_logged(
+    how: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = Run(ExtensionConfig(use="fault", settings={"where": "release", "how": how}))
+    before = run.step(3).tolist()
+    run.runner.enable(enabled=False)
+    assert _matches(rf"extension 'fault': release {_FAULTS[how]}", caplog.text)
+    assert run.simulation.data.qfrc_applied[0] == 0.0
+    assert run.extension.state["level"][0] == 0.0
+    states = run.step(0)
+    assert states.tolist() == before
+
+
+def test_an_extension_that_is_enabled_again_begins_with_reset() -> None:
+    run = Run(push())
+    resets = run.extension.resets
+    for _ in range(2):
+        run.runner.enable(enabled=False)
+    run.simulation.reset()
+    assert run.extension.resets == resets
+    for _ in range(2):
+        run.runner.enable(enabled=True)
+    assert run.extension.resets == resets + 1

@@ -47,6 +47,23 @@ def test_the_engine_applies_the_law_to_each_joint(simulation: Simulation) -> Non
     assert motors.read(data) == pytest.approx(expected)
 
 
+def test_released_motors_have_their_own_laws_with_the_gains_of_now(simulation: Simulation) -> None:
+    model, motors = simulation.model, motors_of(simulation, "a", "b")
+    own = [model.actuator_gainprm.copy(), model.actuator_biasprm.copy()]
+    motors.command(simulation.data.ctrl, np.full((5, 20), 3.0))
+    assert (model.actuator_biasprm != own[1]).any()
+    motors.release()
+    assert [model.actuator_gainprm.tolist(), model.actuator_biasprm.tolist()] == [
+        it.tolist() for it in own
+    ]
+    drives = simulation.drives
+    drives.set_gains(np.full_like(drives.kp, 32.0), np.full_like(drives.kd, 16.0))
+    motors.command(simulation.data.ctrl, np.full((5, 20), 3.0))
+    motors.release()
+    assert model.actuator_biasprm[2, :3] == pytest.approx([0.0, -2.0, -1.0])
+    assert model.actuator_biasprm[1].tolist() == own[1][1].tolist()
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [

@@ -100,6 +100,10 @@ class Fault(Extension):
         if self.settings.where == "reset":
             self._do()
 
+    def release(self) -> None:
+        if self.settings.where == "release":
+            self._do()
+
     def _do(self) -> None:
         data: Any = self.data
         if not self.settings.how:

@@ -11,6 +11,7 @@ from threading import get_ident
 from typing import Any, Protocol
 
 import mujoco
+import numpy as np
 
 _VOID, _INT = ctypes.c_void_p, ctypes.c_int
 _ONE_GEOM = "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
@@ -125,14 +126,19 @@ def _callback(kind: str) -> Any:
 
 
 def _word_of(array: str) -> int:
-    """Return at which byte of ``mjModel`` the engine keeps the address of an array."""
-    model = mujoco.MjModel.from_xml_string(
-        "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
-    )
-    address, word = getattr(model, array).ctypes.data, 0
-    while _VOID.from_address(model._address + word).value != address:
-        word += _WORD
-    return word
+    """Return at which byte of ``mjModel`` the engine keeps the address of an array.
+
+    Raises:
+        RuntimeError: This version of MuJoCo keeps it elsewhere.
+    """
+    model = mujoco.MjModel.from_xml_string(_ONE_GEOM)
+    address = getattr(model, array).ctypes.data
+    # Each array has its address in the struct, so it has at least these bytes.
+    arrays = sum(isinstance(getattr(model, it), np.ndarray) for it in dir(model))
+    for word in range(0, arrays * _WORD, _WORD):
+        if _VOID.from_address(model._address + word).value == address:
+            return word
+    raise RuntimeError(f"MuJoCo {mujoco.__version__}: mjModel has no address of '{array}'")
 
 
 def _contact_filter_callback() -> Any:

@@ -139,5 +139,6 @@ class MotorLimits:
         model = self._model
         model.actuator_forcelimited[actuators] = has_limit
         chosen = actuators[has_limit]
-        model.actuator_forcerange[chosen, 0] = low[has_limit]
-        model.actuator_forcerange[chosen, 1] = high[has_limit]
+        factors = limits.factors[chosen]
+        model.actuator_forcerange[chosen, 0] = factors * low[has_limit]
+        model.actuator_forcerange[chosen, 1] = factors * high[has_limit]

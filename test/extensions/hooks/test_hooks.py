@@ -15,6 +15,7 @@ import sample_hooks
 
 from mujoco_ros.extensions import extension_set
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.hooks import callbacks
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
@@ -358,6 +359,11 @@ def test_what_is_no_c_function_is_rejected(
 ) -> None:
     with pytest.raises(UserInputError, match=message):
         make(native(monkeypatch, **functions))
+
+
+def test_an_array_that_is_not_where_it_is_searched_is_named() -> None:
+    with pytest.raises(RuntimeError, match=r"^MuJoCo \d.*: mjModel has no address of 'tuple_size'"):
+        callbacks._word_of("tuple_size")  # near the end of the struct
 
 
 def test_without_hooks_no_callback_is_installed(make: Any) -> None:

@@ -10,6 +10,7 @@ from std_msgs.msg import Float64MultiArray
 from mujoco_ros.extensions.endpoints import publisher
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
+from mujoco_ros.model.errors import UserInputError
 
 
 @dataclass(frozen=True)
@@ -38,18 +39,31 @@ class Battery(Extension):
         return {"used": [0.0], "warmth": [0.0] * len(self.elements.actuators)}
 
     def set_up(self) -> None:
-        """Find the motors."""
+        """Find the motors.
+
+        Raises:
+            UserInputError: A motor has no limit that could be lowered.
+        """
+        self._limits = self.elements.drives.force_limits
+        for actuator, name in self.elements.actuators.items():
+            if not self._limits.limited[actuator]:
+                raise UserInputError(
+                    f"actuator '{name or actuator}' has no limit of force that the battery can "
+                    "lower; set its 'forcerange' in the model"
+                )
         self._own = np.array(list(self.elements.actuators), dtype=np.intp)
         self._outputs = self.model.actuator_outadr[self._own]
         self._gear = self.model.actuator_gear[self._outputs, 0]
-        self._full_range = self.model.actuator_forcerange[self._own]
 
     def before_step(self) -> None:
         """Limit the torques, linearly from `warm` to `hot`."""
         its, has_charge = self.settings, self.state["used"][0] < 3600.0 * self.settings.capacity
         share = (its.hot - its.air - self.state["warmth"]) / max(its.hot - its.warm, 1e-3)
-        limits = has_charge * share.clip(0.0, 1.0)[:, None] * self._full_range
-        self.model.actuator_forcerange[self._own] = limits
+        self._limits.scale(self._own, has_charge * share.clip(0.0, 1.0))
+
+    def release(self) -> None:
+        """Limit the torques no longer."""
+        self._limits.scale(self._own, 1.0)
 
     def after_step(self) -> None:
         """Integrate the mechanical power, and the heat."""

@@ -46,6 +46,10 @@ class ConveyorBelt(Extension):
         self.data.qvel[self._dof] = speed[0]
         self.data.qpos[self._qpos] = self.model.qpos0[self._qpos]
 
+    def release(self) -> None:
+        """Stop the belt, which nothing holds in place any more."""
+        self.state["speed"][0] = self.data.qvel[self._dof] = 0.0
+
     @service(SetBool, "run")
     def run(self, request: SetBool.Request, response: SetBool.Response) -> None:
         """Start or stop the belt."""

@@ -41,6 +41,11 @@ class SuctionCup(Extension):
         self.model.eq_obj2id[self._weld], self.data.eq_active[self._weld] = body, body > 0
         self.model.eq_data[self._weld, 3:10] = self.state["pose"]
 
+    def release(self) -> None:
+        """Release the body."""
+        self.state["held"][0] = 0.0
+        self.reset()
+
     def before_step(self) -> None:
         """Hold the first movable body that touches the cup."""
         if self.state["vacuum"][0] and not self.state["held"][0] and self.data.ncon:
@@ -62,8 +67,7 @@ class SuctionCup(Extension):
         rows = self.data.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY
         force = self.data.efc_force[rows & (self.data.efc_id == self._weld)][:3]
         if np.linalg.norm(force) > self.settings.break_force:
-            self.state["held"][0] = 0.0
-            self.reset()
+            self.release()
 
     @service(SetBool, "grip")
     def grip(self, request: SetBool.Request, response: SetBool.Response) -> None:

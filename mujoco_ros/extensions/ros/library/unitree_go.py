@@ -45,6 +45,12 @@ class UnitreeGo(Extension):
         ):
             self._sensors += zip(arrays, self.elements.sensors_of_type(kind), strict=False)
 
+    def reset(self) -> None:
+        """Leave the motors as they were, until the next command."""
+        self._motors.release()
+
+    release = reset
+
     def control(self, data: Any, ctrl: np.ndarray) -> None:
         """Command the motors."""
         if self.state["is_set"][0]:

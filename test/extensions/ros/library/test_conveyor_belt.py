@@ -57,6 +57,16 @@ def test_a_box_moves_with_the_belt_and_stops_with_it(tmp_path: Path) -> None:
     assert line.run(1.0)[0] == pytest.approx(start, abs=1e-9), "a reset starts it again"
 
 
+def test_a_belt_that_is_disabled_stops(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    line.run(1.0)
+    line.set.runners[0].enable(enabled=False)
+    place = float(line.simulation.data.qpos[0])
+    _, speed = line.run(1.0)
+    assert abs(speed) < 1e-3
+    assert line.simulation.data.qpos[0] == pytest.approx(place, abs=0.05)
+
+
 def test_a_belt_without_its_joint_is_named(tmp_path: Path) -> None:
     path = write_belt_scene(tmp_path, BELT.replace("acceleration: 2.0", "joint: band"))
     with pytest.raises(

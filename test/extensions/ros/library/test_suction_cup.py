@@ -105,3 +105,18 @@ def test_what_it_holds_survives_spawning_deleting_and_keyframes(gantry: Gantry) 
     gantry.step(0.2)
     assert not gantry.data.eq_active.any(), "what it held is gone"
     assert np.isfinite(gantry.data.qpos).all()
+
+
+def test_a_cup_that_is_disabled_releases_the_body(gantry: Gantry) -> None:
+    gantry.lift()
+    keyframes = Keyframes(gantry.simulation)
+    keyframes.save("lifted")
+    (runner,) = gantry.set.runners
+    runner.enable(enabled=False)
+    gantry.step(1.0)
+    assert gantry.height() == pytest.approx(0.06, abs=0.005)
+    keyframes.load("lifted")
+    gantry.step(1.0)
+    assert gantry.height() == pytest.approx(0.06, abs=0.005)
+    runner.enable(enabled=True)
+    gantry.lift()

@@ -1,6 +1,7 @@
 """The low-level interface of Unitree's robots, without the middleware."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,14 @@ from extension_runs import ExtensionRun
 from unitree_go.msg import LowCmd
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import scene_from_text
 
 CROUCH = [0.0, 1.36, -2.65] * 4
 STAND = [0.0, 0.67, -1.3] * 4
+SERVO = """<mujoco><worldbody><body><joint name="j" axis="0 0 1"/><geom size=".1"/></body>
+</worldbody><actuator><position joint="j" kp="70" kv="2"/></actuator></mujoco>"""
+SCENE = """robots: [{{name: r, model: {}}}]
+extensions: [{{use: unitree_go, robot: r, settings: {{joints: j}}}}]"""
 
 
 def low_cmd(q: list[float], kp: float = 120.0, kd: float = 4.0) -> LowCmd:
@@ -72,6 +78,38 @@ def test_commands_with_gains_move_the_robot(robot: ExtensionRun) -> None:
     # At rest, the torque is that of the position error.
     for motor, goal in zip(state.motor_state, STAND, strict=False):
         assert motor.tau_est == pytest.approx(120.0 * (goal - motor.q), abs=0.5)
+
+
+@pytest.mark.parametrize("how", ["disabled", "error"])
+def test_the_motors_are_as_before_once_they_are_not_commanded(
+    robot: ExtensionRun, how: str
+) -> None:
+    model, runner = robot.simulation.model, robot.set.runners[0]
+    before = model.actuator_gainprm.copy(), model.actuator_biasprm.copy()
+    robot.extension().lowcmd(low_cmd(STAND, kp=11.0))
+    robot.step(0.01)
+    assert (model.actuator_biasprm != before[1]).any()
+    if how == "disabled":
+        runner.enable(enabled=False)
+    else:
+        runner.fail("control", "is wrong")
+    assert model.actuator_gainprm.tolist() == before[0].tolist()
+    assert model.actuator_biasprm.tolist() == before[1].tolist()
+
+
+def test_a_reset_restores_servos_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "r.xml").write_text(SERVO)
+    run = ExtensionRun(scene_from_text(SCENE.format(tmp_path / "r.xml")))
+    model = run.simulation.model
+    before = model.actuator_gainprm.copy(), model.actuator_biasprm.copy()
+    run.extension().lowcmd(low_cmd([0.1]))
+    run.step(0.01)
+    assert model.actuator_gainprm[0, 0] == 1.0
+    run.simulation.reset()
+    run.step(0.01)
+    assert model.actuator_gainprm.tolist() == before[0].tolist()
+    assert model.actuator_biasprm.tolist() == before[1].tolist()
+    run.close()
 
 
 def test_motors_that_are_off_have_no_torque(robot: ExtensionRun) -> None:
