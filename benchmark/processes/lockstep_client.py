@@ -4,12 +4,13 @@
 the robot holds its position.
 """
 
+import signal
 import sys
 
 import rclpy
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
+from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
@@ -36,14 +37,14 @@ class Answerer(Node):
 
 def main() -> int:
     """Answer until the process is interrupted."""
-    rclpy.init()
-    executor = Executor()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    executor = Executor()  # before the handler: that of rclpy 7.1.4 sets its own
+    # An exception of a handler in a callback is a RuntimeError of the executor.
+    signals: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _frame: signals.append(number))
     executor.add_node(Answerer())
-    try:
-        while rclpy.ok():
-            executor.spin_once(timeout_sec=0.1)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
+    while not signals:
+        executor.spin_once(timeout_sec=0.1)
     return 0
 
 
