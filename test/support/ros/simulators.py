@@ -30,6 +30,8 @@ WAIT_LIMIT_S = 120.0
 DEEP = 5000
 # A pause collects several messages for each take, and leaves the processor to the simulator.
 _PAUSE_S = 0.01
+_OF_A_SLOW_MACHINE = ("too slow for real time", "slow ticks in state")
+"""Warnings that depend on the machine."""
 
 Stamp = tuple[int, int]
 
@@ -220,7 +222,7 @@ class Simulator:
         return [
             line
             for line in self.log.splitlines()
-            if not line.startswith("[INFO]") and "too slow for real time" not in line
+            if not line.startswith("[INFO]") and not any(it in line for it in _OF_A_SLOW_MACHINE)
         ]
 
     def wait_for_log(self, text: str, timeout_s: float = WAIT_LIMIT_S) -> None:

@@ -101,7 +101,7 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ({"uri": "~no.user/x.xml"}, CODES.NO_RESOURCE, "is not a path"),
         ({"uri": "http://x/y.xml"}, CODES.NO_RESOURCE, "'http' is not supported"),
         ({"uri": "package://nothing/y.xml"}, CODES.NO_RESOURCE, "package 'nothing' not found"),
-        ({"uri": "package://mujoco_ros/y.xml"}, CODES.NO_RESOURCE, "there is no file"),
+        ({"uri": "package://mujoco_ros/y.xml"}, CODES.NO_RESOURCE, "does not exist"),
         (
             {"uri": "package://mujoco_ros/README.md"},
             CODES.UNSUPPORTED_FORMAT,
