@@ -47,10 +47,7 @@ _SCRIPT = b"""
         class MeasuredSocket extends Socket {
           constructor(url, ...rest) {
             super(url, ...rest);
-            const path = new URL(url, location.href).pathname;
-            // Creation of what is displayed, on the page's clock [ms]; a new connection keeps it.
-            this.newest = measured.has(path) ? measured.get(path).newest : null;
-            this.mark = null;
+            this.mark = this.newest = null; // Creation on the page's clock [ms].
             this.addEventListener("message", (event) => {
               if (typeof event.data !== "string") {
                 this.newest = this.mark;
@@ -60,7 +57,7 @@ _SCRIPT = b"""
                 this.mark = drawn + waited;
               }
             });
-            measured.set(path, this);
+            measured.set(new URL(url, location.href).pathname, this);
           }
         }
         const age = document.createElement("div");
@@ -71,10 +68,6 @@ _SCRIPT = b"""
           "font:14px sans-serif;pointer-events:none";
         const measure = () => {
           const now = performance.now();
-          // A page that loses control closes the socket of its panels.
-          for (const [path, socket] of measured) {
-            if (path === "/ui" && socket.readyState === Socket.CLOSED) measured.delete(path);
-          }
           const marks = [...measured.values()].map((socket) => socket.newest);
           const known = marks.filter((mark) => mark !== null);
           const lag = known.length ? (now - Math.min(...known)) / 1000 : 0;

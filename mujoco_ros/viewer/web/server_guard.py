@@ -58,7 +58,6 @@ class WebServerGuard:
         self._requested_port = port
         self.connections = 0
         self.frames = DrawnFrames()
-        self._controlling: ServerConnection | None = None
         self._on_lag = on_lag
         self._names = {"localhost", host.lower()}
         # Another machine may claim the other names in the network and map them to loopback.
@@ -151,7 +150,7 @@ class WebServerGuard:
             if has_panels:
                 self.frames.note_drawn()
             elif path.partition("?")[0] == _PANELS:  # its first message accepts the panels
-                has_panels, self._controlling = True, connection
+                has_panels = True
                 self.frames.set_page(True)
 
         def note_lag(seconds: float) -> None:
@@ -161,8 +160,7 @@ class WebServerGuard:
         try:
             await handler(MarkedConnection(connection, on_drawn=note_drawn, on_lag=note_lag))
         finally:
-            if self._controlling is connection:  # else another page has control already
-                self._controlling = None
+            if has_panels:
                 self.frames.set_page(False)
                 note_lag(0.0)
 
