@@ -47,7 +47,10 @@ _SCRIPT = b"""
         class MeasuredSocket extends Socket {
           constructor(url, ...rest) {
             super(url, ...rest);
-            this.mark = this.newest = null; // Creation on the page's clock [ms].
+            const path = new URL(url, location.href).pathname;
+            // Creation of what is displayed, on the page's clock [ms]; a new connection keeps it.
+            this.newest = measured.has(path) ? measured.get(path).newest : null;
+            this.mark = null;
             this.addEventListener("message", (event) => {
               if (typeof event.data !== "string") {
                 this.newest = this.mark;
@@ -57,7 +60,7 @@ _SCRIPT = b"""
                 this.mark = drawn + waited;
               }
             });
-            measured.set(new URL(url, location.href).pathname, this);
+            measured.set(path, this);
           }
         }
         const age = document.createElement("div");
