@@ -1,6 +1,7 @@
 """Runs the scripts of examples/ as a user does, and records the robots."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,11 @@ from simulators import ROOT, WAIT_LIMIT_S, Listener, Recording, Simulator
 
 REAL_TIME_FACTOR = 0.6
 """Below 1, so that controllers keep their rates on a busy machine."""
+
+_MIDDLEWARE_LOG = re.compile(
+    r"^.*\[(?:\x1b\S*)?RTPS_TRANSPORT_SHM(?:\x1b\S*)? Error\].*\n", re.MULTILINE
+)
+"""Fast DDS logs a port of shared memory that another process holds; it then takes the next one."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +45,8 @@ class Example:
 
     @property
     def output(self) -> str:
-        """The standard output so far."""
-        return self._out.read_text()
+        """The standard output so far, without what the middleware logs there."""
+        return _MIDDLEWARE_LOG.sub("", self._out.read_text())
 
     def is_over(self) -> bool:
         return self.process.poll() is not None

@@ -67,6 +67,7 @@ class Recorder:
 
         def recorded_reset(controller: Any) -> None:
             self._ticks = 0
+            self._images = []  # those of a tick that the reset has prevented
             reset(controller)
 
         supervised.step, store.provide = recorded_step, recorded_provide
