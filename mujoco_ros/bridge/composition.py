@@ -18,6 +18,7 @@ from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParam
 from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
 from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
+from mujoco_ros.bridge.perturbation.plugin_parameters import PluginParameters
 from mujoco_ros.bridge.perturbation.pull_server import PullServer
 from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.bridge.publishing.publishers import Publishers
@@ -74,7 +75,7 @@ def compose(context: NodeContext) -> list[Component]:
     node, simulation, values = context.node, context.simulation, context.values
     control, appearance = ControlParameters(context), AppearanceParameters(context)
     settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
-    settings.append(RealismParameters(context))
+    settings += [PluginParameters(context), RealismParameters(context)]
     extensions = extension_components(context)
     controllers = controller_settings(context.parameters)
     context.parameters.reject_unknown()

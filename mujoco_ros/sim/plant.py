@@ -1,6 +1,6 @@
 """Everything that is derived from one compiled model."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import mujoco
 import numpy as np
@@ -20,6 +20,7 @@ from mujoco_ros.sim.sensor_noise import SensorNoise
 from mujoco_ros.sim.settings.configured_gains import configured_gains
 from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.gains import GainSettings
+from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.state.control_history import fill_delay
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
@@ -55,6 +56,7 @@ class Plant:
             the arrays of another plant until `bind`.
         gains: Their PD gains.
         equalities: Which equality constraints are active.
+        plugin_attributes: The attributes of its engine plugins.
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
@@ -112,6 +114,7 @@ class Plant:
             configured_gains(assembly, self.layout, data, servos, timestep, staying.keys()),
         )
         self.equalities = EqualitySettings(model, data)
+        self.plugin_attributes = PluginAttributes(model)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
         # In one array: a single copy fills or shares it.
@@ -208,6 +211,11 @@ class Plant:
         mujoco.mj_setState(self.model, self.data, inputs, _INPUTS)
         for name in MOVING:
             getattr(self.data, name)[:] = getattr(self.sample, name)
+
+    def set_plugin_attributes(self, changes: Mapping[PluginAttribute, float]) -> None:
+        """Set attributes of engine plugins; see `PluginAttributes.set`."""
+        twin = () if self._twin is None else (self._twin,)
+        self.plugin_attributes.set(changes, self.data, *twin)
 
     def bind(self) -> None:
         """Make the command arbitration of the robots use the arrays of this plant."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
 from mujoco_ros.process.child_process import python_command
@@ -149,3 +150,18 @@ def main(arguments):
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}:{TEMPLATE.parents[1]}"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=250)
     assert (done.returncode, done.stdout) == (0, f"{np.array([AMBIENT])}\n")
+
+
+def test_its_attributes_are_changed_while_it_runs(simulation: Simulation) -> None:
+    warm = heat(simulation, 400)
+    attributes = {it.attribute: it for it in simulation.plant.plugin_attributes.values()}
+    changes = {attributes["torque_constant"]: 0.25}
+    simulation.plant.plugin_attributes.check(changes)
+    simulation.plant.set_plugin_attributes(changes)
+    assert simulation.data.plugin_state[0] == warm
+    heat(simulation, 1)
+    assert simulation.sample.qfrc_actuator[0] == pytest.approx(0.25 * CURRENT)
+    with pytest.raises(
+        UserInputError, match=r"heat_capacity of '.*': the plugin example\.thermal_m"
+    ):
+        simulation.plant.plugin_attributes.check({attributes["heat_capacity"]: 0.0})

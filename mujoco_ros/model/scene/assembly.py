@@ -25,7 +25,7 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.scene.engine_plugins import load_plugins
+from mujoco_ros.model.scene.engine_plugins import load_plugins, reserve_attributes
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
 from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
@@ -223,6 +223,7 @@ def _build(
             spec.modelname = config.name
         _merge(spec, parts)
         write_options(spec.option, config.physics)
+        reserve_attributes(spec)
         try:
             model = spec.compile()
         except ENGINE_ERRORS as error:

@@ -1,10 +1,11 @@
 """MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
 
 import ctypes
+import math
 import mmap
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -20,6 +21,25 @@ _COMPILED = re.compile(rb"mujoco_ros: compiled for MuJoCo header (\d+)\0")
 _loaded: dict[Path, None] = {}
 _INHERITED = "MUJOCO_ROS_PLUGINS"
 """Variable with the libraries that child processes load, so that they can read the same models."""
+ATTRIBUTE_WIDTH = 24
+"""Largest number of characters of a number with 17 significant digits."""
+_INT, _VOID = ctypes.c_int, ctypes.c_void_p
+
+
+class EnginePlugin(ctypes.Structure):
+    """The beginning of the engine's ``mjpPlugin``: what describes and creates an instance."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("nattribute", _INT),
+        ("attributes", ctypes.POINTER(ctypes.c_char_p)),
+        ("capabilityflags", _INT),
+        ("needstage", _INT),
+        ("nstate", ctypes.CFUNCTYPE(_INT, _VOID, _INT)),
+        ("nsensordata", ctypes.CFUNCTYPE(_INT, _VOID, _INT, _INT)),
+        ("init", ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _INT)),
+        ("destroy", ctypes.CFUNCTYPE(None, _VOID, _INT)),
+    )
 
 
 def _engine() -> ctypes.CDLL:
@@ -70,11 +90,51 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
 
 def registered_plugins() -> tuple[str, ...]:
     """Return the names of the engine plugins of this process, in the order of their slots."""
-    names = []
-    for slot in range(_ENGINE.mjp_pluginCount()):
-        name = ctypes.c_char_p.from_address(_ENGINE.mjp_getPluginAtSlot(slot)).value
-        names.append((name or b"").decode(errors="replace"))
-    return tuple(names)
+    plugins = map(plugin_at, range(_ENGINE.mjp_pluginCount()))
+    return tuple((it.name or b"").decode(errors="replace") for it in plugins)
+
+
+def plugin_at(slot: int) -> EnginePlugin:
+    """Return the engine plugin of a slot, as in ``MjModel.plugin``."""
+    return EnginePlugin.from_address(_ENGINE.mjp_getPluginAtSlot(slot))
+
+
+def reserve_attributes(spec: mujoco.MjSpec) -> None:
+    """Lengthen the numbers among the attributes by spaces, so that others fit into the model.
+
+    The spaces come first: what reads a number skips them.
+    """
+    for instance in spec.plugins:
+        config = dict(instance.config)
+        wider = {
+            key: text.rjust(ATTRIBUTE_WIDTH)
+            for key, text in config.items()
+            if number_of(text) is not None
+        }
+        if wider:
+            instance.config = config | wider
+
+
+def number_of(text: str) -> float | None:
+    """Return the finite number that an attribute is; None if it is something else."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def attributes_of(model: mujoco.MjModel, instance: int) -> Iterator[tuple[str, slice]]:
+    """Yield the attributes of a plugin instance, and where in ``plugin_attr`` their text is.
+
+    The text ends with a zero, which is not included.
+    """
+    plugin = plugin_at(int(model.plugin[instance]))
+    text, begin = model.plugin_attr.tobytes(), int(model.plugin_attradr[instance])
+    for index in range(plugin.nattribute):
+        end = text.index(b"\0", begin)
+        yield (plugin.attributes[index] or b"").decode(errors="replace"), slice(begin, end)
+        begin = end + 1
 
 
 def used_plugins(model: mujoco.MjModel) -> dict[str, int]:

@@ -39,6 +39,7 @@ def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) 
 def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:
     """Copy state, model edits, gains and references of shared elements to the next plant."""
     old.originals.copy_to(new.model, same)
+    new.plugin_attributes.transfer(old.plugin_attributes, same, new.data)
     transfer_data(old.data, new.data, same)
     joints = joint_pairs(old, new, same)
     new.gains.transfer(old.gains, joints)

@@ -21,6 +21,7 @@ from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParam
 from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
 from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
+from mujoco_ros.bridge.perturbation.plugin_parameters import PluginParameters
 from mujoco_ros.bridge.perturbation.pull_server import PullServer
 from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.model.scene.assembly import Assembly
@@ -100,9 +101,10 @@ class PerturbedSimulation:
         appearance = AppearanceParameters(context)
         self.equalities = EqualityParameters(context)
         physics = PhysicsParameters(context)
+        plugins = PluginParameters(context)
         parameters.reject_unknown()
         appearance.apply_initial()
-        parameters.listeners += (physics, self.equalities, appearance)
+        parameters.listeners += (physics, self.equalities, plugins, appearance)
         self.wrenches = WrenchServer(context)
         self.pulls = PullServer(context, partial(self.wrenches.find_frame, ""))
         self.mocap = MocapServer(context)
@@ -110,6 +112,7 @@ class PerturbedSimulation:
         self.components = (
             physics,
             self.equalities,
+            plugins,
             appearance,
             self.wrenches,
             self.mocap,
