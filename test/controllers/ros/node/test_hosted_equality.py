@@ -54,7 +54,7 @@ class FollowSine(State):
             self.image = store.get(IMAGE_GET)(self.config.camera)
         elif self.image is not None and self.ticks % 2:  # every second one needs no delay
             context.awaited.append(self.image)
-        if self.ticks % 40 == 20:
+        if self.ticks in (10, 20, 30):  # settled before a reset
             gains = store.get(GAINS_GET)()
             store.get(GAINS_SET)(Gains(kp=0.9 * gains.kp, kd=gains.kd))
         if self.ticks == 30:
