@@ -1,6 +1,5 @@
 """The figure of a camera's products: colour, depth, segmentation and point cloud."""
 
-import colorsys
 from contextlib import closing
 
 import cv2
@@ -9,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rendering.false_colour import depth_colours, number_colours
 from mujoco_ros.rendering.point_cloud import PointCloud
 from mujoco_ros.rendering.quality import RICH
 from mujoco_ros.rendering.renderer import Renderer
@@ -35,30 +35,10 @@ def camera_figure() -> np.ndarray:
         frame = renderer.frame(data, camera)
         colour, depth, objects = frame.colour.copy(), frame.depth.copy(), frame.objects.copy()
     ids = Segmentation(model).numbers(objects)
-    panels = (colour, _depth(depth), _segments(ids), _cloud(camera, depth, colour))
+    panels = (colour, depth_colours(depth)[0], number_colours(ids), _cloud(camera, depth, colour))
     gap = np.full((camera.height, GAP_PX, 3), WHITE, np.uint8)
     row = [part for panel in panels for part in (panel, gap)][:-1]
     return cv2.cvtColor(np.hstack(row), cv2.COLOR_RGB2BGR)
-
-
-def _depth(depth: np.ndarray) -> np.ndarray:
-    """Return near pixels bright, far ones dark, and pixels without a hit black."""
-    hit = np.isfinite(depth)
-    near, far = np.percentile(depth[hit], (0.5, 90))
-    level = np.clip((far - depth) / (far - near), 0.0, 1.0)
-    grey = np.where(hit, 40 + 215 * level, 0).astype(np.uint8)
-    painted = cv2.applyColorMap(grey, cv2.COLORMAP_VIRIDIS)
-    painted[~hit] = 0
-    return cv2.cvtColor(painted, cv2.COLOR_BGR2RGB)
-
-
-def _segments(ids: np.ndarray) -> np.ndarray:
-    """Return each number in a colour of its own."""
-    table = np.zeros((int(ids.max()) + 1, 3), np.uint8)
-    for number in range(1, len(table)):
-        hue = 0.618 * number % 1.0
-        table[number] = [round(255 * part) for part in colorsys.hsv_to_rgb(hue, 0.55, 0.9)]
-    return table[ids]
 
 
 def _cloud(camera: Camera, depth: np.ndarray, colour: np.ndarray) -> np.ndarray:

@@ -19,7 +19,8 @@ from rclpy.qos import qos_profile_sensor_data
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import Image
 
-COLOUR, DEPTH, IMAGE = "image_raw", "depth/image_rect_raw", "sensor_msgs/msg/Image"
+COLOUR, DEPTH, SEGMENTS = "image_raw", "depth/image_rect_raw", "segmentation/image_raw"
+IMAGE = "sensor_msgs/msg/Image"
 NOT_FOUND = "no camera found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 NO_IMAGE = "no image received; /mujoco_cameras on /diagnostics has the reason"
 TIMEOUT_S = 10.0
@@ -55,12 +56,12 @@ class CameraView:
     """Subscriptions to a camera: the times of its images, and the last image of each kind."""
 
     def __init__(self, node: Node, camera: str) -> None:
-        """Subscribe to colour and depth images."""
+        """Subscribe to colour, depth and segmentation images."""
         self.bridge = CvBridge()
         self.stamps: list[float] = []  # of simulated time [s]
         self.arrivals: list[float] = []
         self.last: dict[str, np.ndarray] = {}
-        for kind in (COLOUR, DEPTH):
+        for kind in (COLOUR, DEPTH, SEGMENTS):
             # Sensor data: delivery is best effort.
             node.create_subscription(
                 Image,
@@ -75,25 +76,51 @@ class CameraView:
             self.arrivals.append(monotonic())
         self.last[kind] = self.bridge.imgmsg_to_cv2(message)
 
+    def distances(self) -> np.ndarray:
+        """Return the last depth image [m]; inf without an object."""
+        depth = self.last[DEPTH]
+        if depth.dtype == np.uint16:  # millimetres, 0 without an object
+            depth = np.where(depth, 1e-3 * depth, np.inf)
+        return depth
+
     def centre_distance(self) -> float:
         """Return the depth at the image centre [m]; inf without an object."""
-        depth = self.last[DEPTH]
-        distance = depth[depth.shape[0] // 2, depth.shape[1] // 2]
-        if depth.dtype == np.uint16:  # millimetres, 0 without an object
-            return float(distance) / 1000 if distance else float("inf")
-        return float(distance)
+        height, width = self.last[DEPTH].shape
+        return float(self.distances()[height // 2, width // 2])
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the last images; depth in millimetres, as usual for depth images."""
+        """Write the last images: values of depth and segmentation, and both as pictures."""
         folder.mkdir(parents=True, exist_ok=True)
-        colour, depth = folder / "colour.png", folder / "depth.png"
-        cv2.imwrite(str(colour), cv2.cvtColor(self.last[COLOUR], cv2.COLOR_RGB2BGR))
-        distances = self.last[DEPTH]
-        if distances.dtype != np.uint16:
-            near = np.isfinite(distances) & (distances < 65.5)
-            distances = np.where(near, 1000 * distances, 0).round().astype(np.uint16)
-        cv2.imwrite(str(depth), distances)
-        return [colour, depth]
+        distances, segments = self.distances(), self.last[SEGMENTS]
+        millimetres = np.where(distances < 65.5, 1000 * distances, 0).round().astype(np.uint16)
+        images = {
+            "colour.png": cv2.cvtColor(self.last[COLOUR], cv2.COLOR_RGB2BGR),
+            "depth.png": millimetres,  # as usual for depth images
+            "depth_picture.png": depth_picture(distances),
+            "segmentation.png": segments,  # the numbers of segmentation/legend
+            "segmentation_picture.png": segmentation_picture(segments),
+        }
+        for name, image in images.items():
+            cv2.imwrite(str(folder / name), image)
+        return [folder / name for name in images]
+
+
+def depth_picture(distances: np.ndarray) -> np.ndarray:
+    """Return near pixels bright, far ones dark, black without an object.  # (h, w, 3) BGR."""
+    hit = np.isfinite(distances)
+    near, far = np.percentile(distances[hit], (1, 99)) if hit.any() else (0.0, 1.0)
+    share = np.where(hit, (distances - near) / max(far - near, 1e-6), 1.0).clip(0.0, 1.0)
+    picture = cv2.applyColorMap((255 - 215 * share).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
+    picture[~hit] = 0
+    return picture
+
+
+def segmentation_picture(segments: np.ndarray) -> np.ndarray:
+    """Return each object in a colour of its own, black without an object.  # (h, w, 3) BGR."""
+    levels = (segments.astype(np.uint32) * 97 % 256).astype(np.uint8)
+    picture = cv2.applyColorMap(levels, cv2.COLORMAP_HSV)
+    picture[segments == 0] = 0
+    return picture
 
 
 def rate(times: list[float]) -> float:
@@ -113,7 +140,7 @@ def view(node: Node, args: argparse.Namespace) -> str:
     if name not in found:
         return f"no camera '{name}' here; --camera is one of: {', '.join(sorted(found))}"
     camera = CameraView(node, found[name])
-    if not spin_until(node, lambda: len(camera.last) == 2):
+    if not spin_until(node, lambda: len(camera.last) == 3):
         return NO_IMAGE
     spin_until(node, lambda: False, args.seconds)
     height, width = camera.last[COLOUR].shape[:2]

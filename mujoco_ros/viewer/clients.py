@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +16,28 @@ STALE_S = 0.5
 
 CameraKey = tuple[str, str]
 """Namespace of the robot and name of the camera."""
+
+
+class ImageKind(StrEnum):
+    """An image of a camera."""
+
+    COLOUR = "colour"
+    DEPTH = "depth"
+    SEGMENTATION = "segmentation"
+
+
+class ImageKey(NamedTuple):
+    """A subscribed image.
+
+    Attributes:
+        camera: The camera.
+        kind: The image of the camera.
+        max_width: Wider images are downsampled [px].
+    """
+
+    camera: CameraKey
+    kind: ImageKind
+    max_width: int
 
 
 @dataclass(slots=True)
@@ -99,14 +122,19 @@ class Thumbnail:
     """The newest image of a camera, downsampled.
 
     Attributes:
-        pixels: RGB.  # (height, width, 3) uint8
+        pixels: RGB; depth and segmentation in false colours.  # (height, width, 3) uint8
         time: Time stamp [s].
         number: Sequence number over all cameras.
+        values: Distances [m], inf without a hit, or numbers of the visible objects; None for
+            colour.  # (height, width)
+        limits: Distances at the ends of the colour scale of depth, near and far [m].
     """
 
     pixels: np.ndarray
     time: float
     number: int
+    values: np.ndarray | None = None
+    limits: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -221,13 +249,13 @@ class ImageClient(Protocol):
     """Camera images."""
 
     @property
-    def newest(self) -> Mapping[CameraKey, Thumbnail]:
-        """The newest image of each subscribed camera."""
+    def newest(self) -> Mapping[ImageKey, Thumbnail]:
+        """The newest image of each subscription."""
 
-    def subscribe(self, camera: CameraKey) -> None:
-        """Subscribe to the images of a camera."""
+    def subscribe(self, key: ImageKey) -> None:
+        """Subscribe to images of a camera."""
 
-    def unsubscribe(self, camera: CameraKey) -> None:
+    def unsubscribe(self, key: ImageKey) -> None:
         """End the subscription."""
 
 

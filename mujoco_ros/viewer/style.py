@@ -43,6 +43,8 @@ MIN_LEGEND_WIDTH = 220.0
 """Narrower plots have no legend."""
 PLOT_MARGIN = 8.0
 MIN_THUMBNAIL_WIDTH = 150.0
+SCALE_HEIGHT = 8.0
+"""Height of a colour scale."""
 MAX_GRAPH_HEIGHT = 320.0
 """Higher graphs scroll."""
 GRAPH_MARGIN = 3.0

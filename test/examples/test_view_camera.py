@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 from camera_client import write_camera_scene
 from example_runs import CommandedSimulator
@@ -50,6 +51,13 @@ def test_it_prints_the_rate_of_images_and_the_distance_at_their_centre(
     assert 0.6 < float(distance.group(1)) < 1.3
     assert cv2.imread(str(tmp_path / "colour.png")).shape == (120, 160, 3)
     depth = cv2.imread(str(tmp_path / "depth.png"), cv2.IMREAD_UNCHANGED)
+    picture = cv2.imread(str(tmp_path / "depth_picture.png"))
+    assert np.unique(picture.reshape(-1, 3), axis=0).shape[0] > 20
+    segments = cv2.imread(str(tmp_path / "segmentation.png"), cv2.IMREAD_UNCHANGED)
+    painted = cv2.imread(str(tmp_path / "segmentation_picture.png"))
+    assert segments.dtype == np.uint16
+    pairs = {(int(n), *c) for n, c in zip(segments.flat, painted.reshape(-1, 3), strict=True)}
+    assert len(pairs) == len(np.unique(segments)) > 1, "one colour for each object"
     assert depth[60, 80] == pytest.approx(1000 * float(distance.group(1)), abs=0.51)
     assert refused.code == 1
     assert refused.errors == ("no camera 'oblong' here; --camera is one of: front, oblique, spare")

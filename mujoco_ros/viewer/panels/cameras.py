@@ -1,24 +1,39 @@
-"""The panel "Cameras": thumbnails of camera images."""
+"""The panel "Cameras": thumbnails of camera images, and one that is enlarged."""
+
+import math
+from collections.abc import Mapping
 
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.rendering.false_colour import depth_scale
+from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import CameraKey, ImageClient, Thumbnail
-from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
+from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import fits_in_row, group, text
-from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH
+from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
+from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _INITIALLY_SELECTED = 2
+_THUMBNAIL_WIDTH, _ENLARGED_WIDTH = 320, 640
+"""Largest widths of the received images [px]."""
+_ENLARGED_SHARE = 0.6
+"""Initial share of the page that the enlarged image takes."""
 
 
 class CamerasPanel(Panel):
-    """Thumbnails of the selected cameras, subscribed only while the window is visible.
+    """Thumbnails of the selected cameras, subscribed only while they are visible.
+
+    A click enlarges a thumbnail; the Escape key, a click or the window's button closes it. A tip at
+    the mouse displays the distance, or the name of the object.
 
     Attributes:
         selected: The selected cameras.
+        kind: The displayed image of each camera.
+        enlarged: The enlarged camera, if any.
     """
 
     title = "Cameras"
@@ -27,25 +42,34 @@ class CamerasPanel(Panel):
     def __init__(self, state: SharedState, images: ImageClient) -> None:
         super().__init__(state)
         self.selected: set[CameraKey] = set()
+        self.kind = ImageKind.COLOUR
+        self.enlarged: CameraKey | None = None
         self._images = images
         self._cameras: list[CameraKey] = []
-        self._subscribed: set[CameraKey] = set()
-        self._textures: dict[CameraKey, int] = {}
-        self._uploaded: dict[CameraKey, int] = {}
+        self._subscribed: set[ImageKey] = set()
+        self._textures: dict[ImageKey, int] = {}
+        self._uploaded: dict[ImageKey, int] = {}
+        self._scale = 0
+        self._labels: tuple[ModelLayout, Mapping[int, Label]] | None = None
         self._is_visible = False
 
     def update(self) -> None:
-        """Subscribe to the cameras that were visible in the last frame and upload new images."""
+        """Subscribe to the images that were visible in the last frame and upload new ones."""
         cameras = [(camera.namespace, camera.name) for camera in self.state.layout.every_camera]
         if cameras != self._cameras:
             self._cameras = cameras
             kept = self.selected & set(cameras)
             self.selected = kept or set(cameras[:_INITIALLY_SELECTED])
-        self._subscribe(self.selected if self._is_visible else set())
-        for camera in self._subscribed:
-            image = self._images.newest.get(camera)
-            if image is not None and self._uploaded.get(camera) != image.number:
-                self._upload(camera, image)
+            if self.enlarged not in cameras:
+                self.enlarged = None
+        shown = {self._thumbnail(camera) for camera in self.selected if self._is_visible}
+        if self.enlarged:
+            shown.add(self._large(self.enlarged))
+        self._subscribe(shown)
+        for key in self._subscribed:
+            image = self._images.newest.get(key)
+            if image is not None and self._uploaded.get(key) != image.number:
+                self._upload(key, image)
         self._is_visible = False
 
     @messages.handler
@@ -59,11 +83,13 @@ class CamerasPanel(Panel):
         self._subscribe(set())
 
     def build(self) -> None:
-        """Build a checkbox per camera and the thumbnails below."""
+        """Build the kind of image, a checkbox per camera and the thumbnails below."""
         self._is_visible = True
         if not self._cameras:
             text("The model has no cameras.")
             return
+        if (kind := combo("image", self.kind, list(ImageKind))) is not None:
+            self.kind = ImageKind(kind)
         for index, camera in enumerate(self._cameras):
             label = _label(camera)
             if index and fits_in_row(f"xx{label}"):
@@ -71,6 +97,11 @@ class CamerasPanel(Panel):
             _, is_selected = imgui.Checkbox(label, camera in self.selected)
             (self.selected.add if is_selected else self.selected.discard)(camera)
         self._build_thumbnails([camera for camera in self._cameras if camera in self.selected])
+
+    def _build_windows(self) -> None:
+        super()._build_windows()
+        if self.enlarged:
+            self._guard("enlarged image", self._build_enlarged)
 
     def _build_thumbnails(self, cameras: list[CameraKey]) -> None:
         """Build as many thumbnails per row as fit."""
@@ -82,31 +113,99 @@ class CamerasPanel(Panel):
             if index % columns:
                 imgui.SameLine()
             with group():
-                self._build_thumbnail(camera, width)
+                if self._build_image(self._thumbnail(camera), width, math.inf):
+                    self.enlarged = None if self.enlarged == camera else camera
 
-    def _build_thumbnail(self, camera: CameraKey, width: float) -> None:
-        image = self._images.newest.get(camera)
-        if image is None or camera not in self._textures:
-            text(f"{_label(camera)}: no image yet")
-            return
-        rows, columns = image.pixels.shape[:2]
-        imgui.Image(self._textures[camera], imgui.Vec2(width, width * rows / columns))
-        text(f"{_label(camera)} at {image.time:.2f} s")
+    def _build_enlarged(self) -> None:
+        """Build the window of the enlarged image."""
+        assert self.enlarged is not None
+        page = imgui.GetIO().DisplaySize
+        middle = imgui.Vec2(0.5 * page.x, 0.5 * page.y)
+        size = imgui.Vec2(_ENLARGED_SHARE * page.x, _ENLARGED_SHARE * page.y)
+        imgui.SetNextWindowPos(middle, int(imgui.Cond.FirstUseEver), imgui.Vec2(0.5, 0.5))
+        imgui.SetNextWindowSize(size, int(imgui.Cond.FirstUseEver))
+        title = f"{_label(self.enlarged)}, {self.kind}###enlarged camera"
+        with DOCKS.window(title, closable=True) as (is_visible, is_open):
+            is_closed = not is_open or imgui.IsKeyPressed(imgui.Key.Escape)
+            if is_visible:
+                room = imgui.GetContentRegionAvail()
+                below = 3.0 * imgui.GetTextLineHeightWithSpacing() + SCALE_HEIGHT
+                is_closed |= self._build_image(self._large(self.enlarged), room.x, room.y - below)
+        if is_closed:
+            self.enlarged = None
 
-    def _upload(self, camera: CameraKey, image: Thumbnail) -> None:
+    def _build_image(self, key: ImageKey, width: float, height: float) -> bool:
+        """Build an image within a width and a height, and its caption; return whether clicked."""
+        image = self._images.newest.get(key)
+        if image is None or key not in self._textures:
+            text(f"{_label(key.camera)}: no image yet")
+            return False
         rows, columns = image.pixels.shape[:2]
-        self._textures[camera] = self.viewer.upload_image(
-            self._textures.get(camera, 0), image.pixels.tobytes(), columns, rows, 3
+        width = max(min(width, height * columns / rows), 1.0)
+        size = imgui.Vec2(width, width * rows / columns)
+        imgui.PushStyleVar(imgui.StyleVar.FramePadding, imgui.Vec2(0.0, 0.0))
+        clicked = imgui.ImageButton(f"##{key.max_width} {key.camera}", self._textures[key], size)
+        imgui.PopStyleVar()
+        if imgui.IsItemHovered() and (under := self._under_mouse(image)):
+            imgui.SetTooltip(under)
+        text(f"{_label(key.camera)} at {image.time:.2f} s")
+        if image.limits is not None:
+            self._build_scale(width, *image.limits)
+        return bool(clicked)
+
+    def _build_scale(self, width: float, near: float, far: float) -> None:
+        """Build the colour scale of depth with the distances of its ends [m]."""
+        imgui.Image(self._scale, imgui.Vec2(width, SCALE_HEIGHT))
+        right = f"{far:.2f} m"
+        start = imgui.GetCursorPosX()
+        text(f"{near:.2f} m")
+        imgui.SameLine()
+        imgui.SetCursorPosX(start + max(width - imgui.CalcTextSize(right).x, 0.0))
+        imgui.TextUnformatted(right)
+
+    def _under_mouse(self, image: Thumbnail) -> str:
+        """Return the value of the pixel under the mouse; empty for colour."""
+        if image.values is None:
+            return ""
+        mouse, corner, size = imgui.GetMousePos(), imgui.GetItemRectMin(), imgui.GetItemRectSize()
+        rows, columns = image.values.shape
+        row = min(max(int(rows * (mouse.y - corner.y) / size.y), 0), rows - 1)
+        column = min(max(int(columns * (mouse.x - corner.x) / size.x), 0), columns - 1)
+        value = image.values[row, column]
+        if image.limits is not None:
+            return f"{value:.3f} m" if math.isfinite(value) else "nothing"
+        label = self._legend().get(int(value))
+        return (label.frame or label.name or label.kind) if label else "nothing"
+
+    def _legend(self) -> Mapping[int, Label]:
+        layout = self.state.layout
+        if self._labels is None or self._labels[0] is not layout:
+            self._labels = layout, Segmentation(self.state.model).legend(layout)
+        return self._labels[1]
+
+    def _upload(self, key: ImageKey, image: Thumbnail) -> None:
+        rows, columns = image.pixels.shape[:2]
+        self._textures[key] = self.viewer.upload_image(
+            self._textures.get(key, 0), image.pixels.tobytes(), columns, rows, 3
         )
-        self._uploaded[camera] = image.number
+        self._uploaded[key] = image.number
+        if image.limits is not None and not self._scale:
+            scale = depth_scale()
+            self._scale = self.viewer.upload_image(0, scale.tobytes(), scale.shape[1], 1, 3)
 
-    def _subscribe(self, cameras: set[CameraKey]) -> None:
-        for camera in self._subscribed - cameras:
-            self._images.unsubscribe(camera)
-            self._uploaded.pop(camera, None)
-        for camera in cameras - self._subscribed:
-            self._images.subscribe(camera)
-        self._subscribed = set(cameras)
+    def _thumbnail(self, camera: CameraKey) -> ImageKey:
+        return ImageKey(camera, self.kind, _THUMBNAIL_WIDTH)
+
+    def _large(self, camera: CameraKey) -> ImageKey:
+        return ImageKey(camera, self.kind, _ENLARGED_WIDTH)
+
+    def _subscribe(self, keys: set[ImageKey]) -> None:
+        for key in self._subscribed - keys:
+            self._images.unsubscribe(key)
+            self._uploaded.pop(key, None)
+        for key in keys - self._subscribed:
+            self._images.subscribe(key)
+        self._subscribed = set(keys)
 
 
 def _label(camera: CameraKey) -> str:

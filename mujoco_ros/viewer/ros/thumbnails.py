@@ -12,10 +12,17 @@ from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.naming import topic_token, within
-from mujoco_ros.viewer.clients import CameraKey, Thumbnail
+from mujoco_ros.rendering.false_colour import depth_colours, number_colours
+from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 
-_MAX_WIDTH = 320
-"""Width of a thumbnail [px]."""
+_TOPICS = {
+    ImageKind.COLOUR: "image_raw",
+    ImageKind.DEPTH: "depth/image_rect_raw",
+    ImageKind.SEGMENTATION: "segmentation/image_raw",
+}
+_PIXELS = {"rgb8": (np.uint8, 3), "32FC1": (np.float32, 1), "16UC1": (np.uint16, 1)}
+"""Type and number of the values of a pixel, by encoding."""
+_MILLIMETRE = np.float32(1e-3)
 _PERIOD_S = 0.1
 """Images arrive at the rate of the camera and are deserialized at most this often."""
 
@@ -31,22 +38,22 @@ class ThumbnailSubscriber:
     """Subscribes to camera images; any thread may call `subscribe` and `unsubscribe`.
 
     Attributes:
-        newest: The newest image of each subscribed camera.
+        newest: The newest image of each subscription.
     """
 
     def __init__(self, endpoints: Endpoints) -> None:
-        self.newest: dict[CameraKey, Thumbnail] = {}
+        self.newest: dict[ImageKey, Thumbnail] = {}
         self._endpoints = endpoints
         self._numbers = count(1)
-        self._cameras: dict[CameraKey, _SubscribedCamera] = {}
+        self._cameras: dict[ImageKey, _SubscribedCamera] = {}
 
-    def subscribe(self, camera: CameraKey) -> None:
-        """Subscribe to the images of a camera."""
-        later(self._endpoints.node, self._subscribe, camera)
+    def subscribe(self, key: ImageKey) -> None:
+        """Subscribe to images of a camera."""
+        later(self._endpoints.node, self._subscribe, key)
 
-    def unsubscribe(self, camera: CameraKey) -> None:
+    def unsubscribe(self, key: ImageKey) -> None:
         """End the subscription."""
-        later(self._endpoints.node, self._unsubscribe, camera)
+        later(self._endpoints.node, self._unsubscribe, key)
 
     def tick(self, now: float) -> None:
         """Deserialize the received images that are due; `now` is monotonic [s]."""
@@ -55,42 +62,51 @@ class ThumbnailSubscriber:
                 continue
             camera.due_at = now + _PERIOD_S
             image, camera.serialized = deserialize_message(camera.serialized, Image), None
-            self.newest[key] = _thumbnail(image, next(self._numbers))
+            self.newest[key] = _thumbnail(image, key, next(self._numbers))
 
-    def _subscribe(self, key: CameraKey) -> None:
+    def _subscribe(self, key: ImageKey) -> None:
         if key in self._cameras:
             return
-        namespace, name = key
+        namespace, name = key.camera
 
         def receive(serialized: bytes) -> None:
             if (camera := self._cameras.get(key)) is not None:
                 camera.serialized = serialized
 
-        topic = within(namespace, "camera", topic_token(name), "image_raw")
+        topic = within(namespace, "camera", topic_token(name), _TOPICS[key.kind])
         self._cameras[key] = _SubscribedCamera(
             self._endpoints.subscription(Image, topic, receive, SENSOR, raw=True)
         )
 
-    def _unsubscribe(self, key: CameraKey) -> None:
+    def _unsubscribe(self, key: ImageKey) -> None:
         if (camera := self._cameras.pop(key, None)) is not None:
             self._endpoints.close(camera.subscription)
         self.newest.pop(key, None)
 
 
-def _thumbnail(image: Image, number: int) -> Thumbnail:
+def _thumbnail(image: Image, key: ImageKey, number: int) -> Thumbnail:
     """Return an image with every n-th pixel.
 
     Raises:
-        ValueError: If the encoding is not rgb8.
+        ValueError: If the encoding is none of those of a camera.
     """
-    if image.encoding != "rgb8":
-        raise ValueError(f"the encoding of an image is {image.encoding}; it must be rgb8")
+    if image.encoding not in _PIXELS:
+        known = ", ".join(_PIXELS)
+        raise ValueError(f"the encoding of an image is {image.encoding}; it must be {known}")
+    kind, channels = _PIXELS[image.encoding]
     rows = np.frombuffer(image.data, np.uint8).reshape(image.height, image.step)
-    pixels = rows[:, : 3 * image.width].reshape(image.height, image.width, 3)
-    stride = -(-image.width // _MAX_WIDTH)
+    values = rows[:, : image.width * channels * np.dtype(kind).itemsize].copy().view(kind)
+    stride = -(-image.width // key.max_width)
+    values = values.reshape(image.height, image.width, channels)[::stride, ::stride]
     stamp = image.header.stamp
-    return Thumbnail(
-        pixels=np.ascontiguousarray(pixels[::stride, ::stride]),
-        time=stamp.sec + stamp.nanosec * 1e-9,
-        number=number,
-    )
+    time = stamp.sec + stamp.nanosec * 1e-9
+    if key.kind is ImageKind.COLOUR:
+        return Thumbnail(pixels=np.ascontiguousarray(values), time=time, number=number)
+    values, limits = values[..., 0], None
+    if key.kind is ImageKind.SEGMENTATION:
+        pixels = number_colours(values)
+    else:
+        if image.encoding == "16UC1":  # 0 without a hit
+            values = np.where(values, values * _MILLIMETRE, np.float32(np.inf))
+        pixels, limits = depth_colours(values)
+    return Thumbnail(pixels=pixels, time=time, number=number, values=values, limits=limits)

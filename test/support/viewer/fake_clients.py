@@ -9,8 +9,8 @@ import numpy as np
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import (
     PLAYING,
-    CameraKey,
     ControllerInfo,
+    ImageKey,
     LogLine,
     ParameterInfo,
     Request,
@@ -99,14 +99,14 @@ class FakeControllers:
 
 @dataclass
 class FakeImages:
-    newest: dict[CameraKey, Thumbnail] = field(default_factory=dict)
-    subscribed: set[CameraKey] = field(default_factory=set)
+    newest: dict[ImageKey, Thumbnail] = field(default_factory=dict)
+    subscribed: set[ImageKey] = field(default_factory=set)
 
-    def subscribe(self, camera: CameraKey) -> None:
-        self.subscribed.add(camera)
+    def subscribe(self, key: ImageKey) -> None:
+        self.subscribed.add(key)
 
-    def unsubscribe(self, camera: CameraKey) -> None:
-        self.subscribed.discard(camera)
+    def unsubscribe(self, key: ImageKey) -> None:
+        self.subscribed.discard(key)
 
 
 class FakeClients:

@@ -14,6 +14,7 @@ from mujoco_ros.viewer.panels.panel import Panel
 USED: dict[str, Callable[[Any], Any]] = {
     "Button": lambda _: True,
     "Checkbox": lambda entered: (True, entered),
+    "ImageButton": lambda _: True,
     "Combo": lambda entered: (True, entered),
     "InputDouble": lambda entered: (True, entered),
     "InputInt": lambda entered: (True, entered),

@@ -3,10 +3,14 @@
 import numpy as np
 import pytest
 from mujoco.studio import messages
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.clients import Thumbnail
+from mujoco_ros.rendering.false_colour import depth_colours
+from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.web.page import PanelsHidden
+
+THUMBNAIL, ENLARGED = 320, 640
 
 
 @pytest.fixture
@@ -15,38 +19,113 @@ def first(state):
     return camera.namespace, camera.name
 
 
-def thumbnail(number):
-    return Thumbnail(pixels=np.zeros((30, 40, 3), np.uint8), time=1.5, number=number)
+@pytest.fixture
+def colour(first):
+    return ImageKey(first, ImageKind.COLOUR, THUMBNAIL)
 
 
-def test_images_are_subscribed_only_while_the_window_is_visible(show, clients, first):
+def thumbnail(number, **others):
+    pixels = np.zeros((30, 40, 3), np.uint8)
+    return Thumbnail(pixels=pixels, time=1.5, number=number, **others)
+
+
+def click(frames, key):
+    """Click a displayed image."""
+    frames.use(f"##{key.max_width} {key.camera}")
+
+
+def test_images_are_subscribed_only_while_the_window_is_visible(show, clients, colour):
     frames = show(CamerasPanel)
-    assert first in clients.images.subscribed
+    assert colour in clients.images.subscribed
     frames.panel.on_update(messages.UpdateEvent())
     frames.panel.on_update(messages.UpdateEvent())  # no window was built in between
     assert not clients.images.subscribed
     frames.build(2)
-    assert first in clients.images.subscribed
+    assert colour in clients.images.subscribed
     frames.panel.on_panels_hidden(PanelsHidden())
     assert not clients.images.subscribed
 
 
-def test_a_camera_that_is_not_selected_is_not_subscribed(show, clients, first):
+def test_a_camera_that_is_not_selected_is_not_subscribed(show, clients, colour):
     frames = show(CamerasPanel)
-    frames.use(first[1], entered=False)
-    assert first not in clients.images.subscribed
-    frames.use(first[1], entered=True)
-    assert first in clients.images.subscribed
+    _, name = colour.camera
+    frames.use(name, entered=False)
+    assert colour not in clients.images.subscribed
+    frames.use(name, entered=True)
+    assert colour in clients.images.subscribed
 
 
-def test_each_image_is_uploaded_once_into_the_same_texture(show, clients, first):
+def test_each_image_is_uploaded_once_into_the_same_texture(show, clients, colour):
     frames = show(CamerasPanel)
-    assert f"{first[1]}: no image yet" in frames.text
+    _, name = colour.camera
+    assert f"{name}: no image yet" in frames.text
     for number in (1, 1, 2):
-        clients.images.newest[first] = thumbnail(number)
+        clients.images.newest[colour] = thumbnail(number)
         frames.build()
     assert frames.panel.viewer == [(0, 40, 30), (1, 40, 30)]
-    assert f"{first[1]} at 1.50 s" in frames.text
+    assert f"{name} at 1.50 s" in frames.text
+
+
+def test_a_click_enlarges_a_thumbnail_and_another_one_closes_it(show, clients, colour):
+    frames, large = show(CamerasPanel), colour._replace(max_width=ENLARGED)
+    clients.images.newest[colour] = thumbnail(1)
+    frames.build()
+    click(frames, colour)
+    assert {colour, large} <= clients.images.subscribed
+    clients.images.newest[large] = thumbnail(2)
+    frames.build()
+    click(frames, large)
+    assert frames.panel.enlarged is None
+    assert large not in clients.images.subscribed
+
+
+def test_escape_closes_the_enlarged_image(show, first, monkeypatch):
+    frames = show(CamerasPanel)
+    frames.panel.enlarged = first
+    frames.build(2)
+    assert frames.panel.enlarged == first
+    monkeypatch.setattr(imgui, "IsKeyPressed", lambda key: key == imgui.Key.Escape)
+    frames.build()
+    assert frames.panel.enlarged is None
+
+
+def test_depth_has_a_colour_scale_with_its_distances(show, clients, colour):
+    frames = show(CamerasPanel)
+    frames.use("image", entered=list(ImageKind).index(ImageKind.DEPTH))
+    depth = colour._replace(kind=ImageKind.DEPTH)
+    assert depth in clients.images.subscribed
+    assert colour not in clients.images.subscribed
+    values = np.linspace(0.5, 2.0, 1200).reshape(30, 40)
+    _, limits = depth_colours(values)
+    clients.images.newest[depth] = thumbnail(1, values=values, limits=limits)
+    frames.build()
+    assert frames.panel.viewer == [(0, 40, 30), (0, 256, 1)]
+    assert "0.51 m" in frames.texts
+    assert "1.99 m" in frames.texts
+
+
+@pytest.mark.parametrize(
+    ("kind", "limits", "value", "expected"),
+    [
+        (ImageKind.COLOUR, None, None, ""),
+        (ImageKind.DEPTH, (0.5, 2.0), 1.25, "1.250 m"),
+        (ImageKind.DEPTH, (0.5, 2.0), np.inf, "nothing"),
+        (ImageKind.SEGMENTATION, None, 1, "world"),
+        (ImageKind.SEGMENTATION, None, 0, "nothing"),
+    ],
+)
+def test_the_value_under_the_mouse_is_displayed(
+    show, clients, colour, monkeypatch, kind, limits, value, expected
+):
+    frames, shown = show(CamerasPanel), []
+    frames.use("image", entered=list(ImageKind).index(kind))
+    values = None if value is None else np.full((30, 40), value)
+    key = colour._replace(kind=kind)
+    clients.images.newest[key] = thumbnail(1, values=values, limits=limits)
+    monkeypatch.setattr(imgui, "IsItemHovered", lambda *_: True)
+    monkeypatch.setattr(imgui, "SetTooltip", shown.append)
+    frames.build()
+    assert shown == ([expected] if expected else [])
 
 
 def test_the_exit_ends_all_subscriptions(show, clients):

@@ -18,7 +18,15 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from mujoco_ros.bridge import service_caller
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, Clients, ParameterInfo, Request
+from mujoco_ros.viewer.clients import (
+    PAUSED,
+    PLAYING,
+    Clients,
+    ImageKey,
+    ImageKind,
+    ParameterInfo,
+    Request,
+)
 from mujoco_ros.viewer.ros.node import ViewerNode
 
 GAIN = "gains.elbow_joint.kp"
@@ -250,29 +258,70 @@ def test_a_state_machine_is_discovered_monitored_and_changed(connected):
     assert refused.message == f"state machine '/missing' not found; there are: {name}"
 
 
+class CameraImages:
+    """Publishes one image of a camera and returns what arrives of it."""
+
+    def __init__(self, connected, kind):
+        self._images, self._listener = connected.clients.images, connected.listener
+        self._key = ImageKey(("left", "wrist 1"), kind, 320)
+
+    def received(self, topic, image):
+        """Subscribe, return the thumbnail, and unsubscribe."""
+        images, key, listener = self._images, self._key, self._listener
+        create = listener.node.create_publisher
+        publisher = create(Image, f"/left/camera/wrist_1/{topic}", qos_profile_sensor_data)
+        assert key not in images.newest
+        images.subscribe(key)
+
+        def arrived() -> bool:
+            publisher.publish(image)
+            listener.spin_for(0.1)
+            return key in images.newest
+
+        assert listener.spin_until(arrived)
+        thumbnail = images.newest[key]
+        images.unsubscribe(key)
+        assert listener.spin_until(lambda: publisher.get_subscription_count() == 0)
+        assert key not in images.newest
+        return thumbnail
+
+
 def test_a_downsampled_image_arrives_while_it_is_subscribed(connected):
-    images, listener = connected.clients.images, connected.listener
-    camera = ("left", "wrist 1")
-    topic = "/left/camera/wrist_1/image_raw"
-    publisher = listener.node.create_publisher(Image, topic, qos_profile_sensor_data)
     image = Image(height=2, width=640, step=1920, encoding="rgb8", data=bytes(range(240)) * 16)
     image.header.stamp.sec = 3
-    assert camera not in images.newest
-    images.subscribe(camera)
-
-    def arrived() -> bool:
-        publisher.publish(image)
-        listener.spin_for(0.1)
-        return camera in images.newest
-
-    assert listener.spin_until(arrived)
-    thumbnail = images.newest[camera]
+    thumbnail = CameraImages(connected, ImageKind.COLOUR).received("image_raw", image)
     assert thumbnail.pixels.shape == (1, 320, 3)
     assert thumbnail.pixels[0, 1].tolist() == [6, 7, 8]
     assert thumbnail.time == 3.0
-    images.unsubscribe(camera)
-    assert listener.spin_until(lambda: publisher.get_subscription_count() == 0)
-    assert camera not in images.newest
+
+
+@pytest.mark.parametrize(
+    ("encoding", "values"),
+    [
+        ("32FC1", np.array([[0.5, 1.0], [2.0, np.inf]], np.float32)),
+        ("16UC1", np.array([[500, 1000], [2000, 0]], np.uint16)),
+    ],
+)
+def test_depth_arrives_in_metres_and_false_colours(connected, encoding, values):
+    image = Image(height=2, width=2, step=2 * values.itemsize, encoding=encoding)
+    image.data = values.tobytes()
+    got = CameraImages(connected, ImageKind.DEPTH).received("depth/image_rect_raw", image)
+    np.testing.assert_allclose(got.values, [[0.5, 1.0], [2.0, np.inf]])
+    assert got.limits == pytest.approx((0.505, 1.99), abs=0.02)
+    assert got.pixels[1, 1].tolist() == [0, 0, 0]
+    assert got.pixels[0, 0].sum() > got.pixels[1, 0].sum(), "near is bright"
+
+
+def test_segmentation_arrives_as_numbers_and_colours(connected):
+    values = np.array([[0, 1], [2, 2]], np.uint16)
+    image = Image(height=2, width=2, step=4, encoding="16UC1", data=values.tobytes())
+    got = CameraImages(connected, ImageKind.SEGMENTATION).received("segmentation/image_raw", image)
+    np.testing.assert_array_equal(got.values, values)
+    assert got.limits is None
+    colours = [tuple(pixel) for pixel in got.pixels.reshape(4, 3).tolist()]
+    assert colours[0] == (0, 0, 0)
+    assert len({*colours[:3]}) == 3
+    assert colours[2] == colours[3]
 
 
 def test_log_messages_are_buffered_in_order(connected):

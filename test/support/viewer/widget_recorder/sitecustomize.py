@@ -20,6 +20,7 @@ WIDGETS = (
     "Button",
     "Checkbox",
     "Combo",
+    "ImageButton",
     "InputDouble",
     "InputFloat",
     "InputInt",
