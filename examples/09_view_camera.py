@@ -89,38 +89,38 @@ class CameraView:
         return float(self.distances()[height // 2, width // 2])
 
     def save(self, folder: Path) -> list[Path]:
-        """Write the last images: values of depth and segmentation, and both as pictures."""
+        """Write the last images: values of depth and segmentation, and both in colours."""
         folder.mkdir(parents=True, exist_ok=True)
         distances, segments = self.distances(), self.last[SEGMENTS]
         millimetres = np.where(distances < 65.5, 1000 * distances, 0).round().astype(np.uint16)
         images = {
             "colour.png": cv2.cvtColor(self.last[COLOUR], cv2.COLOR_RGB2BGR),
             "depth.png": millimetres,  # as usual for depth images
-            "depth_picture.png": depth_picture(distances),
+            "depth_coloured.png": depth_coloured(distances),
             "segmentation.png": segments,  # the numbers of segmentation/legend
-            "segmentation_picture.png": segmentation_picture(segments),
+            "segmentation_coloured.png": segmentation_coloured(segments),
         }
         for name, image in images.items():
             cv2.imwrite(str(folder / name), image)
         return [folder / name for name in images]
 
 
-def depth_picture(distances: np.ndarray) -> np.ndarray:
+def depth_coloured(distances: np.ndarray) -> np.ndarray:
     """Return near pixels bright, far ones dark, black without an object.  # (h, w, 3) BGR."""
     hit = np.isfinite(distances)
     near, far = np.percentile(distances[hit], (1, 99)) if hit.any() else (0.0, 1.0)
     share = np.where(hit, (distances - near) / max(far - near, 1e-6), 1.0).clip(0.0, 1.0)
-    picture = cv2.applyColorMap((255 - 215 * share).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
-    picture[~hit] = 0
-    return picture
+    coloured = cv2.applyColorMap((255 - 215 * share).astype(np.uint8), cv2.COLORMAP_VIRIDIS)
+    coloured[~hit] = 0
+    return coloured
 
 
-def segmentation_picture(segments: np.ndarray) -> np.ndarray:
+def segmentation_coloured(segments: np.ndarray) -> np.ndarray:
     """Return each object in a colour of its own, black without an object.  # (h, w, 3) BGR."""
     levels = (segments.astype(np.uint32) * 97 % 256).astype(np.uint8)
-    picture = cv2.applyColorMap(levels, cv2.COLORMAP_HSV)
-    picture[segments == 0] = 0
-    return picture
+    coloured = cv2.applyColorMap(levels, cv2.COLORMAP_HSV)
+    coloured[segments == 0] = 0
+    return coloured
 
 
 def rate(times: list[float]) -> float:

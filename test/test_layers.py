@@ -33,7 +33,7 @@ MAY_IMPORT = {
     "cameras": {"cameras", *_SIMULATION},
     "viewer": {
         *("viewer", "sim", "control", "model", "process.heartbeat"),
-        "controllers.fsm.diagram.layout",
+        *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
     },
     "controllers.interface": _INTERFACE,
     "controllers.fsm": {"controllers.fsm", *_INTERFACE},

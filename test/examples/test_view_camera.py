@@ -51,10 +51,10 @@ def test_it_prints_the_rate_of_images_and_the_distance_at_their_centre(
     assert 0.6 < float(distance.group(1)) < 1.3
     assert cv2.imread(str(tmp_path / "colour.png")).shape == (120, 160, 3)
     depth = cv2.imread(str(tmp_path / "depth.png"), cv2.IMREAD_UNCHANGED)
-    picture = cv2.imread(str(tmp_path / "depth_picture.png"))
-    assert np.unique(picture.reshape(-1, 3), axis=0).shape[0] > 20
+    coloured = cv2.imread(str(tmp_path / "depth_coloured.png"))
+    assert np.unique(coloured.reshape(-1, 3), axis=0).shape[0] > 20
     segments = cv2.imread(str(tmp_path / "segmentation.png"), cv2.IMREAD_UNCHANGED)
-    painted = cv2.imread(str(tmp_path / "segmentation_picture.png"))
+    painted = cv2.imread(str(tmp_path / "segmentation_coloured.png"))
     assert segments.dtype == np.uint16
     pairs = {(int(n), *c) for n, c in zip(segments.flat, painted.reshape(-1, 3), strict=True)}
     assert len(pairs) == len(np.unique(segments)) > 1, "one colour for each object"
