@@ -13,7 +13,7 @@ _REQUEST = GetParameters.Request()
 """Asks for no parameter, which every node answers."""
 _CHECK_NS = 100_000_000
 """Wall time between two checks whether the nodes still exist."""
-_TRIPS = 2
+_TRIPS = 3
 """Requests to each node, one after the other; see `RoundTrip`."""
 
 
@@ -22,10 +22,15 @@ class RoundTrip:
 
     A participant receives what another one sent in the order of sending. An executor of rclpy or
     rclcpp checks for messages, then for requests, and runs the callbacks of a node one after the
-    other unless it groups them otherwise. If both arrive during a check, it may find the request
-    without the message (a controller_manager on busy cores: 1 tick in 100). A second request, sent
-    after the first was answered, belongs to a later check, which finds the message as well and runs
-    its callback first.
+    other unless it groups them otherwise. A request may still be answered before a message:
+
+    1. If both arrive during a check, it may find the request without the message (a
+       controller_manager on busy cores: 1 tick in 100).
+    2. If a later check finds the message while another thread completes the answer to the first
+       request, it skips the message, and takes a second request that has arrived meanwhile if the
+       answer is complete then (1 tick in 10^5).
+
+    A request sent after two answers would have to meet the second case twice in succession.
 
     The clients belong to the thread that calls `wait`; with an executor it would take far longer.
 
