@@ -3,9 +3,11 @@
 import math
 import time
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
 
 _PREFIX = "drawn="
 
@@ -57,10 +59,11 @@ class MarkedConnection:
                 return message
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """Iterate over the messages that are not reports."""
-        async for message in self._connection:
-            if not self._is_report(message):
-                yield message
+        """Iterate over the messages that are not reports, until the page is gone."""
+        with suppress(ConnectionClosed):
+            async for message in self._connection:
+                if not self._is_report(message):
+                    yield message
 
     def _is_report(self, message: str | bytes) -> bool:
         """Return whether the message is a report, and evaluate it."""

@@ -1,5 +1,7 @@
 """The address of the web server and the requests that it accepts."""
 
+import asyncio
+import logging
 import os
 import socket
 import sys
@@ -10,11 +12,15 @@ from urllib.parse import urlsplit
 
 from websockets.asyncio.server import ServerConnection, serve
 from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
+
+_LOG = logging.getLogger(__name__)
 
 _PORTS_TRIED = 20
 _BACKLOG = 128
@@ -118,6 +124,11 @@ class WebServerGuard:
             self.connections += 1
             try:
                 await self._handle(connection, handler)
+            except ConnectionClosed:
+                pass  # the page is gone
+            except Exception as error:  # of what a client has sent
+                _LOG.warning("closing a connection: %s: %s", type(error).__name__, error)
+                await connection.close(CloseCode.INTERNAL_ERROR)
             finally:
                 self.connections -= 1
 
@@ -136,6 +147,7 @@ class WebServerGuard:
             final.headers.update(_HARDENING)
             return final
 
+        asyncio.get_running_loop().set_exception_handler(_report_error)
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     async def _handle(
@@ -192,6 +204,12 @@ class PrivateSocket(socket.socket):
             connection.close()
             raise BlockingIOError
         return connection, address
+
+
+def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Report an error that no task handles; Studio's tasks end so when their page is gone."""
+    if not isinstance(context.get("exception"), ConnectionClosed):
+        loop.default_exception_handler(context)
 
 
 def _bind(host: str, port: int) -> socket.socket:

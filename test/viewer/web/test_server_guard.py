@@ -1,11 +1,19 @@
 """The address of the web server and the requests that it accepts."""
 
+import asyncio
+import gc
+import logging
 import os
 import socket
-from collections.abc import Iterator
+import struct
+import threading
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
 
 import pytest
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.datastructures import Headers
+from websockets.exceptions import ConnectionClosed
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
@@ -123,3 +131,73 @@ def test_the_private_socket_accepts_only_connections_of_the_own_user(monkeypatch
         stranger.settimeout(5.0)
         assert stranger.recv(1) == b"", "a stranger's connection stays open"
     listening.close()
+
+
+def connections(
+    handler: Callable[[Any], Awaitable[None]], client: Callable[[ClientConnection], Awaitable[None]]
+) -> None:
+    """Serve with a handler while a client is connected, and until it is handled."""
+    guard = WebServerGuard("127.0.0.1", 0)
+
+    async def run() -> None:
+        options = {
+            "finish": lambda *_: None,
+            "process_request": lambda *_: None,
+            "process_response": lambda *_: None,
+        }
+        async with guard.serve(handler, sock=guard.socket, **options):
+            connection = await connect(f"ws://127.0.0.1:{guard.port}/ui")
+            await client(connection)
+            while guard.connections:
+                await asyncio.sleep(0.01)
+
+    # Another test's browser may have the event loop of this thread.
+    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread.start()
+    thread.join()
+    guard.close()
+    gc.collect()  # the end of a task whose exception nothing has handled
+
+
+async def send_from_a_task(connection: Any) -> None:
+    """Handle a connection as Studio does."""
+
+    async def send() -> None:
+        while True:
+            await connection.send(b"state")
+            await asyncio.sleep(0.001)
+
+    sending = asyncio.create_task(send())
+    async for message in connection:
+        assert message == b"version"
+    await asyncio.wait([sending])
+
+
+def test_a_page_that_resets_its_connection_is_not_an_error(caplog):
+    caplog.set_level(logging.INFO)
+
+    async def reset(connection: ClientConnection) -> None:
+        await connection.send(b"version")
+        await connection.recv()
+        at_once = struct.pack("ii", 1, 0)
+        opened = connection.transport.get_extra_info("socket")
+        opened.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+        connection.transport.abort()
+
+    connections(send_from_a_task, reset)
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+def test_an_error_of_what_a_client_sends_is_one_line_and_closes_its_connection(caplog):
+    async def fail(connection: Any) -> None:
+        raise TypeError(f"not {await connection.recv()!r}")
+
+    async def send_text(connection: ClientConnection) -> None:
+        await connection.send("text")
+        with pytest.raises(ConnectionClosed):
+            await connection.recv()
+
+    connections(fail, send_text)
+    (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert record.getMessage() == "closing a connection: TypeError: not 'text'"
+    assert record.exc_info is None
