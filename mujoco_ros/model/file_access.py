@@ -15,9 +15,28 @@ from pathlib import Path
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 
-LARGEST_FILE = 1 << 30
+
+@dataclass(frozen=True, slots=True)
+class SizeLimit:
+    """A limit at the start, and a lower one for requests of clients, while the physics runs.
+
+    Attributes:
+        at_start: Limit at the start, which delays nothing.
+        of_client: Limit for clients.
+    """
+
+    at_start: int
+    of_client: int
+
+    @property
+    def value(self) -> int:
+        """The limit of the current request."""
+        return self.of_client if is_for_client() else self.at_start
+
+
+LARGEST_FILE = SizeLimit(1 << 30, of_client=1 << 27)
 """Largest file that is read [byte]."""
-LARGEST_TEXT = 1 << 26
+LARGEST_TEXT = SizeLimit(1 << 26, of_client=1 << 21)
 """Largest XML or YAML file that is read [byte]."""
 
 
@@ -171,7 +190,7 @@ def allow_folder(folder: Path) -> None:
 
 
 def read_file(
-    path: Path, kind: str = "file", *, largest: int = LARGEST_FILE, first: int | None = None
+    path: Path, kind: str = "file", *, largest: SizeLimit = LARGEST_FILE, first: int | None = None
 ) -> bytes:
     """Read a regular file, as `open_file` opens it.
 
@@ -184,17 +203,18 @@ def read_file(
     Raises:
         UserInputError: As `open_file`, or it cannot be read, or is too large.
     """
+    limit = largest.value
     with open(open_file(path, kind), "rb") as file:
         try:
             if first is not None:
                 return file.read(first)
             size = os.fstat(file.fileno()).st_size
             # Files of /proc have no size.
-            content = file.read(largest + 1) if size <= largest else b""
+            content = file.read(limit + 1) if size <= limit else b""
         except OSError as error:
             raise UserInputError(f"{kind} '{path}' cannot be read: {error.strerror}") from error
-    if size > largest or len(content) > largest:
-        raise UserInputError(f"{kind} '{path}' is too large: at most {largest} bytes are read")
+    if size > limit or len(content) > limit:
+        raise UserInputError(f"{kind} '{path}' is too large: at most {limit} bytes are read")
     return content
 
 

@@ -14,6 +14,7 @@ from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
+from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import read_options, write_options
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.command_queue import CommandQueue
@@ -311,9 +312,11 @@ class Simulation:
 
     def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
         assembly = with_default_realism(assembly, self._default_realism)
-        return Plant(
-            assembly, self.emit, sensor_noise=self._sensor_noise, seed=self.seed, before=before
-        )
+        noise, seed = self._sensor_noise, self.seed
+        try:
+            return Plant(assembly, self.emit, sensor_noise=noise, seed=seed, before=before)
+        except mujoco.FatalError as error:  # memory for contacts, for example
+            raise engine_error(f"the start of scene '{assembly.config.name}'", error) from error
 
     def _take(self, plant: Plant) -> None:
         """Make `plant` the current one, in its state."""

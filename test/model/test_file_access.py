@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import ALL_FILES, FileAccess, create_file, open_file, read_file
+from mujoco_ros.model.file_access import (
+    ALL_FILES,
+    FileAccess,
+    SizeLimit,
+    create_file,
+    open_file,
+    read_file,
+)
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import resolve
 
@@ -117,7 +124,7 @@ def test_a_large_file_is_not_read(inside):
 
 def test_a_file_whose_size_is_unknown_is_read_up_to_the_limit():
     with pytest.raises(UserInputError, match="is too large: at most 10 bytes"):
-        read_file(Path("/proc/self/status"), largest=10)
+        read_file(Path("/proc/self/status"), largest=SizeLimit(10, of_client=10))
 
 
 def test_names_that_are_no_paths_are_errors(inside):

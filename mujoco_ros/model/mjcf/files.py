@@ -11,8 +11,9 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.mjcf.tags import Tag, tags
 from mujoco_ros.model.scene.size_limits import (
+    MAX_CELLS,
+    MAX_COPIES,
     MAX_ELEMENTS,
-    MAX_ENTRIES,
     MAX_FILE_DEPTH,
     check_characters,
     too_large,
@@ -68,6 +69,7 @@ class _Walk:
 
     def __init__(self, packages: Mapping[str, Path] | None = None) -> None:
         self.packages = packages
+        self.copies = 0  # of all models, made by <replicate>
         self._sizes: dict[Path, tuple[int, int]] = {}
 
     def size(self, path: Path, above: tuple[Path, ...]) -> tuple[int, int]:
@@ -139,11 +141,14 @@ class _Document:
 
     def _count(self, elements: int, where: str) -> None:
         self.size += self._factors[-1] * elements
+        self._walk.copies += (self._factors[-1] - 1) * elements
         self._check(where)
 
     def _check(self, where: str) -> None:
-        if (total := self.size + self.size_of_models) > MAX_ELEMENTS:
+        if (total := self.size + self.size_of_models) > MAX_ELEMENTS.value:
             raise too_large(where, f"{total} elements", MAX_ELEMENTS)
+        if self._walk.copies > MAX_COPIES.value:
+            raise too_large(where, f"{self._walk.copies} elements copied by replicate", MAX_COPIES)
 
     def _begin(self, tag: Tag) -> None:
         copies = _number(tag.attributes, "count") if tag.name == "replicate" else 1
@@ -241,9 +246,9 @@ def _entries(tag: Tag, where: str) -> int:
     if tag.name == "hfield":
         field = tag.attributes
         cells = _number(field, "nrow") * _number(field, "ncol")
-        if cells > MAX_ENTRIES:
+        if cells > MAX_CELLS.value:
             what = f"{cells} cells of hfield '{field.get('name', '')}'"
-            raise too_large(where, what, MAX_ENTRIES)
+            raise too_large(where, what, MAX_CELLS)
     if tag.name in _GRIDS:
         count = 1
         for number in _numbers(tag.attributes.get("count", "")):

@@ -179,7 +179,7 @@ def rebuild(
         taken.add(part.name)
     config = _changed(assembly.config, kept, new)
     try:
-        return _build(config, base, files, (*kept, *new))
+        return _build(config, base, files, (*kept, *new), assembly.model)
     except (ParseError, MissingAssetError) as error:
         listing = ", ".join(f"'{part.name}'" for part in new)
         raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
@@ -214,8 +214,12 @@ def _build(
     base: mujoco.MjSpec,
     files: tuple[AssetFile, ...],
     parts: tuple[Part, ...],
+    before: mujoco.MjModel | None = None,
 ) -> Assembly:
-    """Merge copies of the parts into a copy of the world, and compile the model."""
+    """Merge copies of the parts into a copy of the world, and compile the model.
+
+    `before` is the model that it replaces.
+    """
     with silence_compiler() as caught:
         spec = base.copy()
         restore_files(spec, files)
@@ -228,7 +232,7 @@ def _build(
             model = spec.compile()
         except ENGINE_ERRORS as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
-    _finish(model, config.name)
+    _finish(model, config.name, before)
     warnings = (it.message for it in caught if issubclass(it.category, UserWarning))
     log = tuple(dict.fromkeys(" ".join(str(it).split()) for it in warnings))
     return Assembly(
@@ -269,8 +273,8 @@ def _binary(config: SceneConfig) -> Assembly:
     return Assembly(config=config, model=model, base=None, parts=(part,))
 
 
-def _finish(model: mujoco.MjModel, scene: str) -> None:
-    check_model(model, f"scene '{scene}'")
+def _finish(model: mujoco.MjModel, scene: str, before: mujoco.MjModel | None = None) -> None:
+    check_model(model, f"scene '{scene}'", before)
     _check_numbers(model)
     # The simulator resets to the keyframe and reports it; the engine resets to qpos0 silently.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET

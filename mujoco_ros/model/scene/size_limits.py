@@ -1,18 +1,25 @@
 """Size limits of models: a few bytes of XML can request any amount of memory or time."""
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Sequence, Sized
 from typing import Any
 
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import SizeLimit
 
-MAX_ENTRIES = 64_000_000
-"""Cells of a height field or texels of a texture: 8000 x 8000."""
-MAX_CHARACTERS = 1 << 24
-"""Characters of the text of a model."""
-MAX_ELEMENTS = 200_000
-"""Elements of an MJCF with all that it includes, attaches and replicates."""
+MAX_CELLS = SizeLimit(64_000_000, of_client=4_000_000)
+"""Cells of the height fields of a model: 8000 x 8000, and 2000 x 2000. Each change of the scene
+copies them under the interpreter's lock, at 3 ms a million."""
+MAX_TEXELS = SizeLimit(64_000_000, of_client=16_777_216)
+"""Texels of a texture: 8000 x 8000, and 4096 x 4096."""
+MAX_CHARACTERS = SizeLimit(1 << 24, of_client=1 << 21)
+"""Characters of the text of a model, which is parsed under the interpreter's lock."""
+MAX_ELEMENTS = SizeLimit(200_000, of_client=2000)
+"""Elements of an MJCF with all that it includes, attaches and replicates. The time in which MuJoCo
+parses them, under the interpreter's lock, grows with their square: 13 ms for 1000 bodies."""
+MAX_COPIES = SizeLimit(200_000, of_client=300)
+"""Elements that are copies made by <replicate>, whose time grows faster: 18 ms for 300."""
 MAX_FILE_DEPTH = 32
 """Depth of files that include files or attach models of files."""
 MAX_ARCHIVE_FILES = 10_000
@@ -21,7 +28,7 @@ MAX_ARCHIVE_BYTES = 1 << 29
 """Size of the files of an archive."""
 MAX_ARCHIVE_DIRECTORY_BYTES = 1 << 22
 """Size of the list of files of an archive, which is read before they are counted."""
-MAX_LINKS = 5000
+MAX_LINKS = SizeLimit(5000, of_client=1000)
 """Links of a URDF."""
 MAX_LINK_DEPTH = 1000
 """Links of a URDF in one chain; MuJoCo's compiler works recursively."""
@@ -31,9 +38,15 @@ MAX_ROBOTS = 100
 """Robots of a scene, each with its own topics and services."""
 MAX_OBJECTS = 5000
 """Objects of a scene."""
-MAX_MODEL_BYTES = 1 << 30
+MAX_MODEL_BYTES = SizeLimit(1 << 30, of_client=1 << 28)
 """Size of a compiled model with meshes, height fields and textures [byte]. Several are in memory
-during a change."""
+during a change, and releasing the previous one takes 6 ms for 100 MB."""
+MAX_BODIES = SizeLimit(1_000_000, of_client=10_000)
+"""Bodies of a scene."""
+MAX_GEOMS = SizeLimit(1_000_000, of_client=20_000)
+"""Geoms of a scene."""
+MAX_DOFS = SizeLimit(1_000_000, of_client=10_000)
+"""Degrees of freedom of a scene."""
 MAX_ARENA_BYTES = 4 << 30
 """Memory of the engine for contacts and constraints [byte], which is used up only if they are
 many."""
@@ -47,37 +60,41 @@ MAX_ITERATIONS = 10_000
 _ITERATIONS = ("", "ls_", "noslip_", "ccd_", "sdf_")
 
 
-def too_large(where: str, what: str, limit: int) -> UserInputError:
+def too_large(where: str, what: str, limit: int | SizeLimit) -> UserInputError:
     """Return the error for something that exceeds a limit; `where` begins its message."""
-    return UserInputError(f"{where}: too large: {what}, limit {limit}")
+    return UserInputError(f"{where}: too large: {what}, limit {_value(limit)}")
 
 
 def check_characters(text: str, where: str) -> None:
     """Reject a text of a model that is too long."""
-    if len(text) > MAX_CHARACTERS:
-        raise too_large(where, f"{len(text)} characters", MAX_CHARACTERS)
+    _check("characters", len(text), MAX_CHARACTERS, where)
 
 
-def check_count(what: str, items: Sized, limit: int, where: str) -> None:
+def check_count(what: str, items: Sized, limit: int | SizeLimit, where: str) -> None:
     """Reject more items than a limit."""
-    if len(items) > limit:
-        raise too_large(where, f"{len(items)} {what}", limit)
+    _check(what, len(items), limit, where)
 
 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
-    """Reject names, height fields, textures and user data that are too large."""
-    for kind, elements in _named(spec):
-        for element in elements:
+    """Reject too many elements, and names, height fields, textures and user data too large."""
+    elements = 0
+    for kind, listed in _named(spec):
+        elements += len(listed)
+        for element in listed:
             name = element.name
             if len(name) > MAX_NAME:
                 what = f"the name '{name[:40]}…' of a {kind} has {len(name)} characters"
                 raise too_large(where, what, MAX_NAME)
+    _check("elements", elements, MAX_ELEMENTS, where)
+    cells = 0
     for field in spec.hfields:
-        _check_entries("cells of hfield", field.name, field.nrow * field.ncol, where)
+        cells += field.nrow * field.ncol
+        _check(f"cells of hfield '{field.name}'", field.nrow * field.ncol, MAX_CELLS, where)
+    _check("cells of height fields", cells, MAX_CELLS, where)
     for texture in spec.textures:
         flat = texture.type == mujoco.mjtTexture.mjTEXTURE_2D
         height = texture.height if flat else 6 * texture.width  # the faces of a cube
-        _check_entries("texels of texture", texture.name, texture.width * height, where)
+        _check(f"texels of texture '{texture.name}'", texture.width * height, MAX_TEXELS, where)
     for size in ("nkey", "nuserdata"):
         _check(size, getattr(spec, size), MAX_STATE, where)
     for size in (name for name in dir(spec) if name.startswith("nuser_")):
@@ -85,34 +102,55 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
     _check("bytes of memory", spec.memory, MAX_ARENA_BYTES, where)
 
 
-def check_model(model: mujoco.MjModel, where: str) -> None:
-    """Reject a compiled model that needs too much memory, or too much time for a step."""
+def check_model(
+    model: mujoco.MjModel, where: str, before: mujoco.MjModel | None = None
+) -> None:
+    """Reject a compiled model that needs too much memory, or too much time for a step.
+
+    Args:
+        model: The model.
+        where: Begins the error message.
+        before: The model of the scene before a change, which may not grow beyond a limit.
+    """
     for size, what, limit in (
         ("nbuffer", "bytes of the model", MAX_MODEL_BYTES),
+        ("nbody", "bodies", MAX_BODIES),
+        ("ngeom", "geoms", MAX_GEOMS),
+        ("nv", "degrees of freedom", MAX_DOFS),
+        ("nhfielddata", "cells of height fields", MAX_CELLS),
         ("narena", "bytes of memory", MAX_ARENA_BYTES),
         ("nsensordata", "numbers of sensors", MAX_STATE),
         ("nuserdata", "nuserdata", MAX_STATE),
         ("nhistory", "numbers of delayed sensors and actuators", MAX_STATE),
     ):
-        _check(what, getattr(model, size), limit, where)
+        value = getattr(model, size)
+        if before is None or value > getattr(before, size):
+            _check(what, value, limit, where)
     for kind in _ITERATIONS:
         name = f"{kind}iterations"
         _check(name, getattr(model.opt, name), MAX_ITERATIONS, where)
+    if before is not None:
+        return
     for index in range(model.nhfield):
         field = model.hfield(index)
-        _check_entries("cells of hfield", field.name, int(field.nrow[0] * field.ncol[0]), where)
+        cells = int(field.nrow[0] * field.ncol[0])
+        _check(f"cells of hfield '{field.name}'", cells, MAX_CELLS, where)
     for index in range(model.ntex):
         texture = model.tex(index)
         texels = int(texture.width[0]) * int(texture.height[0])
-        _check_entries("texels of texture", texture.name, texels, where)
+        _check(f"texels of texture '{texture.name}'", texels, MAX_TEXELS, where)
 
 
-def _check(what: str, value: int, limit: int, where: str) -> None:
-    if value > limit:
+def _value(limit: int | SizeLimit) -> int:
+    return limit if isinstance(limit, int) else limit.value
+
+
+def _check(what: str, value: int, limit: int | SizeLimit, where: str) -> None:
+    if value > _value(limit):
         raise too_large(where, f"{value} {what}", limit)
 
 
-def _named(spec: mujoco.MjSpec) -> Iterable[tuple[str, Iterable[Any]]]:
+def _named(spec: mujoco.MjSpec) -> Iterable[tuple[str, Sequence[Any]]]:
     """Return the elements with names by kind."""
     return (
         ("body", spec.bodies),
@@ -139,8 +177,3 @@ def _named(spec: mujoco.MjSpec) -> Iterable[tuple[str, Iterable[Any]]]:
         ("text", spec.texts),
         ("tuple", spec.tuples),
     )
-
-
-def _check_entries(what: str, name: str, count: int, where: str) -> None:
-    if count > MAX_ENTRIES:
-        raise too_large(where, f"{count} {what} '{name}'", MAX_ENTRIES)

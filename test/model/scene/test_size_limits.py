@@ -4,6 +4,7 @@ import zlib
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import FileAccess, SizeLimit
 from mujoco_ros.model.scene import size_limits
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
@@ -161,7 +162,7 @@ COMPILED = {
     "collisions": ("<option ccd_iterations='10001'/>", "10001 ccd_iterations"),
     "height field of a file": (
         "<asset><hfield name='alps' file='large.png' size='1 1 1 1'/></asset>",
-        "100 cells of hfield 'alps', limit 99",
+        "100 cells of height fields, limit 99",
     ),
     "texture of a file": (
         "<asset><texture name='sky' type='2d' file='large.png'/></asset>",
@@ -174,7 +175,9 @@ COMPILED = {
 def test_a_compiled_model_that_is_too_large_is_rejected(
     tmp_path, monkeypatch: pytest.MonkeyPatch, content: str, why: str
 ) -> None:
-    monkeypatch.setattr(size_limits, "MAX_ENTRIES", 99)
+    few = SizeLimit(99, of_client=99)
+    monkeypatch.setattr(size_limits, "MAX_CELLS", few)
+    monkeypatch.setattr(size_limits, "MAX_TEXELS", few)
     (tmp_path / "large.png").write_bytes(png(10, 10))
     ball = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
     path = tmp_path / "x.xml"
@@ -187,7 +190,8 @@ def test_models_that_are_too_large_together_are_rejected(monkeypatch: pytest.Mon
     field = "<asset><hfield name='f' nrow='100' ncol='100' size='1 1 1 1'/></asset>"
     text = f"<mujoco>{field}<worldbody><body><geom size='1'/></body></worldbody></mujoco>"
     scene = assemble(SceneConfig(name="plain"))
-    monkeypatch.setattr(size_limits, "MAX_MODEL_BYTES", scene.model.nbuffer + 60_000)
+    most = SizeLimit(scene.model.nbuffer + 60_000, of_client=0)
+    monkeypatch.setattr(size_limits, "MAX_MODEL_BYTES", most)
     scene = rebuild(scene, add=[part_from_text(text, name="first")])
     with pytest.raises(UserInputError, match=r"too large: \d+ bytes of the model, limit"):
         rebuild(scene, add=[part_from_text(text, name="second")])
@@ -211,3 +215,59 @@ def test_a_urdf_of_many_links_is_accepted(parent: str, count: int) -> None:
     )
     part = part_from_text(f"<robot name='many'>{links}{joints}</robot>", name="many")
     assert len(part.spec.bodies) == count + 1
+
+
+def grid(points: int) -> str:
+    return (
+        f"<mujoco><worldbody><flexcomp name='f' type='grid' count='{points} {points} 1' dim='2' "
+        "mass='1' spacing='1 1 1'/></worldbody></mujoco>"
+    )
+
+
+def cells(*sides: int) -> str:
+    return model("".join(f"<hfield name='f{n}' nrow='{n}' ncol='{n}' size='1 1 1 1'/>" for n in sides))
+
+
+def geoms(count: int) -> str:
+    return "<mujoco><worldbody>" + "<geom size='.1'/>" * count + "</worldbody></mujoco>"
+
+
+OF_CLIENTS = {
+    "height field": (cells(2001), "4004001 cells of hfield 'f2001', limit 4000000"),
+    "height fields": (cells(1999, 1000), "4996001 cells of height fields, limit 4000000"),
+    "texture": (
+        model("<texture name='sky' type='2d' builtin='flat' width='4097' height='4097'/>"),
+        "16785409 texels of texture 'sky', limit 16777216",
+    ),
+    "elements": (geoms(2000), "2001 elements, limit 2000"),
+    "copies": (replicated(302), "301 elements copied by replicate, limit 300"),
+    "copies in copies": (replicated(20, 20), "418 elements copied by replicate, limit 300"),
+    "grid": (grid(45), "2027 elements, limit 2000"),
+    "MJCF text": (f"<mujoco><!--{'-' * (1 << 21)}--></mujoco>", "2097176 characters, limit 2097152"),
+    "links": (f"<robot name='r'>{'<link/>' * 1001}</robot>", "1001 links, limit 1000"),
+}
+"""Accepted at the start; they would hold the physics for longer than 20 ms."""
+
+
+@pytest.mark.parametrize(("text", "why"), OF_CLIENTS.values(), ids=OF_CLIENTS)
+def test_models_of_clients_are_smaller(tmp_path, text: str, why: str) -> None:
+    access = FileAccess(lambda: [tmp_path])
+    with access.for_client(), pytest.raises(UserInputError, match=f"too large: {why}"):
+        part_from_text(text, name="x")
+
+
+def test_a_client_changes_a_scene_that_is_larger_than_its_own_limits(
+    tmp_path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may not grow in the sizes that exceed them."""
+    monkeypatch.setattr(size_limits, "MAX_GEOMS", SizeLimit(1000, of_client=2))
+    path, ball = tmp_path / "x.xml", "<body><freejoint/><geom size='.1'/></body>"
+    path.write_text(f"<mujoco><worldbody>{ball * 3}</worldbody></mujoco>")
+    scene = assemble(load_scene(str(path)))
+    frame = part_from_text("<mujoco><worldbody><body/></worldbody></mujoco>", name="frame")
+    solid = part_from_text(geoms(1), name="solid")
+    with FileAccess(lambda: [tmp_path]).for_client():
+        scene = rebuild(scene, add=[frame])
+        with pytest.raises(UserInputError, match="too large: 4 geoms, limit 2"):
+            rebuild(scene, add=[solid])
+        rebuild(scene, remove=["frame"])
