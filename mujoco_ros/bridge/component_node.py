@@ -16,6 +16,7 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters
 from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.parameter_services import ParameterServices
 from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
@@ -61,7 +62,7 @@ class ComponentNode(Node):
         """
         given = [Parameter(key, value=value) for key, value in (overrides or {}).items()]
         try:
-            super().__init__(name, parameter_overrides=given)
+            super().__init__(name, parameter_overrides=given, start_parameter_services=False)
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
         forward_log(self.get_logger())
@@ -72,6 +73,7 @@ class ComponentNode(Node):
         self._files = files
         self.settings = Parameters(self, self.submit, files)
         self.settings.declare(specs)
+        ParameterServices(self, self.settings.begin_request, self.settings.end_request)
 
     def create_context(
         self,

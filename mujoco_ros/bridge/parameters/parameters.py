@@ -96,6 +96,7 @@ class Parameters:
         self._named: set[str] = set()
         self._changed: dict[str, Any] = {}
         self._log_pending = False
+        self._open_requests = 0
         self._log_times: deque[float] = deque(maxlen=_BURST)
         # One callback does it all: rclpy would concatenate what several return.
         node.add_pre_set_parameters_callback(self._prepare)
@@ -207,6 +208,16 @@ class Parameters:
             finally:
                 self._showing = False
 
+    def begin_request(self) -> None:
+        """Begin a request that sets one parameter after the other, in several calls."""
+        self._open_requests += 1
+
+    def end_request(self) -> None:
+        """End it; its changes are logged in one line."""
+        self._open_requests -= 1
+        if not (self._open_requests or self._log_pending):
+            self._log_changes()
+
     def _prepare(self, parameters: list[Parameter]) -> list[Parameter]:
         """Check a set, and return it with numbers as floats and with the parameters it implies."""
         given: dict[str, Any] = {}
@@ -266,7 +277,7 @@ class Parameters:
         self._given = set()
         if not self._showing:
             self._apply(accepted)
-        if self._log_pending:
+        if self._log_pending or self._open_requests:
             return
         self._log_pending = later(self._node, self._log_changes)
         if not self._log_pending:

@@ -220,7 +220,7 @@ def failure(response: Any, message: str, code: int | None = None) -> Any:
         response.ok, response.message = False, message
     elif hasattr(getattr(response, "result", None), "successful"):  # rcl_interfaces
         response.result.successful, response.result.reason = False, message
-    elif hasattr(response, "result"):  # simulation_interfaces
+    elif hasattr(getattr(response, "result", None), "error_message"):  # simulation_interfaces
         result = response.result
         result.result = type(result).RESULT_OPERATION_FAILED if code is None else code
         result.error_message = message
