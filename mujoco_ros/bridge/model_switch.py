@@ -41,11 +41,13 @@ class HoldTimes:
     longest: float = 0.0
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class _Change:
     build: Build
     done: Done
     fresh: bool
+    cancelled: Exception | None = None
+    is_final: bool = False
 
 
 class ModelChangeListener:
@@ -149,6 +151,22 @@ class ModelSwitch:
         self._waiting.append(change)
         self._next()
 
+    def cancel(self, reason: Exception) -> bool:
+        """Cancel the change in progress; call it in the executor's thread.
+
+        What it computes in this process is completed, and then discarded.
+
+        Args:
+            reason: The error that prevented it.
+
+        Returns:
+            Whether there was a change that could be cancelled.
+        """
+        if self._current is None or self._current.is_final:
+            return False
+        self._current.cancelled = reason
+        return True
+
     def close(self) -> None:
         """Abandon all changes, after the physics thread has ended."""
         self._ended = True
@@ -174,6 +192,8 @@ class ModelSwitch:
                 plant = self.simulation.build_plant(change.build(self.simulation.assembly))
                 plant.fresh = change.fresh
                 for listener in self._listeners:
+                    if change.cancelled is not None:
+                        raise change.cancelled
                     listener.build(plant)
         except Exception as error:
             self._later(self._abandon, change, error)
@@ -182,6 +202,9 @@ class ModelSwitch:
 
     def _prepare(self, change: _Change, plant: Plant) -> None:
         try:
+            if change.cancelled is not None:
+                raise change.cancelled
+            change.is_final = True
             for listener in self._listeners:
                 listener.prepare(plant)
             held = self.simulation.commands.submit(

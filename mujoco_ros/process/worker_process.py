@@ -64,6 +64,12 @@ class WorkerProcess:
         """Return a future of the answer; it fails with the exception of the worker."""
         return self._thread.submit(self._request, request)
 
+    def interrupt(self) -> None:
+        """Kill the process; the request in progress fails, and the next one starts another."""
+        process = self._process
+        if process is not None:
+            process.kill()
+
     def finish(self) -> None:
         """Answer the requests made so far, then end the process."""
         self._thread.submit(self._kill)

@@ -24,6 +24,14 @@ LIMITS = WorkerLimits(
 """Limits of one model."""
 
 
+class BuildCancelledError(RuntimeError):
+    """A client cancelled the change of the model."""
+
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("cancelled by a client (~/cancel_build)")
+
+
 class TrialBuilds(Component):
     """Builds models in a worker process, which a model may crash, fill or keep busy.
 
@@ -32,6 +40,7 @@ class TrialBuilds(Component):
 
     def __init__(self, limits: WorkerLimits = LIMITS) -> None:
         """Prepare the worker process."""
+        self._cancelled = False
         self._worker = WorkerProcess(
             trial_worker.__name__, lambda: None, died=WorkerDiedError, limits=limits
         )
@@ -53,6 +62,7 @@ class TrialBuilds(Component):
         Raises:
             ParseError: The process died, the model exceeds a limit, or a file has changed since.
             UserInputError: As the function raises it.
+            BuildCancelledError: `cancel` was called during this change of the model.
         """
         _, stamps = self._run(where, partial(trial_worker.discard, function, *args))
         with unchanged_files(stamps):
@@ -62,11 +72,24 @@ class TrialBuilds(Component):
         """Return the result of a function, which can be pickled; see `passed`."""
         return self._run(where, partial(function, *args))[0]
 
+    def cancel(self) -> None:
+        """End the trial in progress, and refuse others until the change of the model ends."""
+        self._cancelled = True
+        self._worker.interrupt()
+
+    def finish(self) -> None:
+        """Accept trials again."""
+        self._cancelled = False
+
+    rollback = finish
+
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
         self._worker.close()
 
     def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+        if self._cancelled:
+            raise BuildCancelledError
         files = client_files()
         if files is not None:
             trial = partial(trial_worker.restricted, files, trial)
@@ -75,6 +98,8 @@ class TrialBuilds(Component):
         except WorkerLimitError as error:
             raise ParseError(f"{where}: too large to build, limit {error}") from error
         except WorkerDiedError as error:
+            if self._cancelled:
+                raise BuildCancelledError from error
             raise ParseError(
                 f"{where}: it cannot be built: {error}; the simulator is not affected"
             ) from error

@@ -25,9 +25,10 @@ _NAMED = ("body", "frame", "worldbody")
 _WORLD = "world"
 """Name by which <attach> finds <worldbody>."""
 _GRIDS = ("flexcomp", "composite")
-_NAN = re.compile(r"\bnan\b", re.IGNORECASE)
-_NAN_IS_NONE = ("mass", "fullinertia", "fromto")
-"""Attributes in which MuJoCo takes NaN for a value that is not given; others are found later."""
+_NOT_FINITE = re.compile(r"(?<![\w.])([+-]?)(nan|inf|infinity)(?![\w.])", re.IGNORECASE)
+_TEXTS = ("name", "class", "childclass", "model", "prefix", "file", "dir", "value", "key")
+"""Attributes that are texts."""
+_NUMBERS = re.compile(r"[-+.\deE\s]*")
 _DIGITS = 20
 """More digits than any permitted number has."""
 
@@ -123,10 +124,10 @@ class _Document:
         """Count the elements of a text; `above` are the files that contain it, the last its own."""
         check_characters(text, where)
         depth = len(self._open)
-        has_nan = _NAN.search(text) is not None
+        has_special = _NOT_FINITE.search(text) is not None
         for tag in tags(text):
             if tag.begins:
-                if has_nan:
+                if has_special:
                     _check_numbers(tag, where)
                 self._count(_entries(tag, where), where)
                 self._add_files(tag, where, above)
@@ -258,11 +259,20 @@ def _entries(tag: Tag, where: str) -> int:
 
 
 def _check_numbers(tag: Tag, where: str) -> None:
-    """Reject NaN that MuJoCo would ignore."""
-    for name in _NAN_IS_NONE:
-        value = tag.attributes.get(name, "")
-        if _NAN.search(value):
-            raise ParseError(f"{where}: {name} of <{tag.name}> is '{value}', not a number")
+    """Reject NaN and infinite numbers, many of which MuJoCo takes for values that are not given.
+
+    Only the ends of a range may be infinite.
+    """
+    for name, value in tag.attributes.items():
+        if name in _TEXTS or not (special := _NOT_FINITE.findall(value)):
+            continue
+        if not _NUMBERS.fullmatch(_NOT_FINITE.sub(" ", value)):
+            continue  # a text
+        if not name.endswith("range") or any(word.lower() == "nan" for _, word in special):
+            element = f"<{tag.name}> '{tag.attributes.get('name', '')}'".removesuffix(" ''")
+            raise ParseError(
+                f"{where}: {name} of {element} has a number that is not finite: '{value}'"
+            )
 
 
 def _number(attributes: Mapping[str, str], name: str) -> int:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.model.errors import (
     MissingAssetError,
@@ -17,7 +16,7 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.robot.indexing import ROWS
+from mujoco_ros.model.robot.number_limits import check_numbers
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import (
@@ -33,21 +32,6 @@ from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
-
-_LARGEST = 1e15
-"""Largest mass, inertia, size and so on (SI units). Joints are disabled by a damping of 1e11."""
-_BOUNDED = (
-    *(f"body_{name}" for name in ("mass", "inertia", "pos", "ipos")),
-    *(f"geom_{name}" for name in ("size", "pos")),
-    *(f"dof_{name}" for name in ("armature", "damping", "frictionloss")),
-    "site_size",
-    "site_pos",
-    "jnt_pos",
-    "jnt_stiffness",
-)
-_KIND_NAMES = {"jnt": "joint"}
-_END_OF_TIME = 2.0**31
-"""First time [s] that a ROS stamp cannot represent."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -275,40 +259,9 @@ def _binary(config: SceneConfig) -> Assembly:
 
 def _finish(model: mujoco.MjModel, scene: str, before: mujoco.MjModel | None = None) -> None:
     check_model(model, f"scene '{scene}'", before)
-    _check_numbers(model)
+    check_numbers(model)
     # The simulator resets to the keyframe and reports it; the engine resets to qpos0 silently.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
-
-
-def _check_numbers(model: mujoco.MjModel) -> None:
-    """Reject numbers that MuJoCo's compiler accepts but messages cannot contain."""
-    for array, kind in ROWS.items():
-        numbers = getattr(model, array)
-        if numbers.dtype.kind != "f":
-            continue
-        bad = np.isnan(numbers) if array.endswith("range") else ~np.isfinite(numbers)
-        if bad.any():
-            row = int(np.argwhere(bad)[0, 0])
-            named = getattr(model, kind, None)
-            element = f"{kind} '{named(row).name}'" if named else f"{array}[{row}]"
-            raise UserInputError(f"{element} of the model has a number that is not finite")
-    for array in _BOUNDED:
-        numbers = np.atleast_2d(np.abs(getattr(model, array)).T).T
-        if numbers.size and numbers.max() > _LARGEST:
-            row = int(np.argwhere(numbers > _LARGEST)[0, 0])
-            kind, _, quantity = array.partition("_")
-            if kind == "dof":
-                kind, row = "jnt", int(model.dof_jntid[row])
-            raise UserInputError(
-                f"{quantity} of {_KIND_NAMES.get(kind, kind)} '{getattr(model, kind)(row).name}' "
-                f"is {numbers.max():g}; at most {_LARGEST:g} is allowed"
-            )
-    for key, time in enumerate(model.key_time.tolist()):
-        if not 0.0 <= time < _END_OF_TIME:
-            raise UserInputError(
-                f"key '{model.key(key).name}' of the model has the time {time:g} s; "
-                "a ROS time is from 0 to less than 2^31 s"
-            )
 
 
 def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[AssetFile, ...]]:

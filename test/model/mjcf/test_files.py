@@ -183,7 +183,7 @@ def test_a_text_names_its_models_by_absolute_paths() -> None:
 def test_nan_that_mujoco_ignores_is_rejected(tmp_path: Path, name: str, value: str) -> None:
     geom = f"<geom type='capsule' size='.1 .1' {name}='{value}'/>"
     body = f"<worldbody><body name='nan'>{geom}</body></worldbody>"
-    message = f"{name} of <geom> is '{value}', not a number"
+    message = f"{name} of <geom> has a number that is not finite: '{value}'"
     with pytest.raises(UserInputError, match=message):
         load_spec(write(tmp_path, model=body), "scene")
     with pytest.raises(UserInputError, match=message):

@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from std_srvs.srv import Trigger
+
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
@@ -17,7 +19,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
 from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.trial_builds.trial_builds import BuildCancelledError, TrialBuilds
 from mujoco_ros.sim.simulation import Simulation
 
 SPAWN_FORMATS = ("MJCF", "URDF")
@@ -45,8 +47,17 @@ class EntityServices:
         self.spawning = SpawnServices(
             self.registry, models, self.trials, self.worlds.spawn_obstacle
         )
+        self._models = models
+        Service(context.node, Trigger, "~/cancel_build", self._cancel_build)
         for name, handler, *features in self._handlers(context.simulation, background):
             interfaces.serve(name, handler, *features)
+
+    def _cancel_build(self, _request: object, responder: Responder) -> None:
+        """Cancel the spawning, loading or deleting in progress; its own request fails."""
+        if not self._models.cancel(BuildCancelledError()):
+            raise RequestRejectedError("no change of the model is being built")
+        self.trials.cancel()
+        responder.succeed("the change of the model in progress is cancelled")
 
     def _handlers(
         self, simulation: Simulation, background: BackgroundWorker
