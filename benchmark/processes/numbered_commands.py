@@ -160,6 +160,8 @@ def _pose(node: Node, topic: str, _states: JointState, unit: float) -> Opened:
     while not received and time.monotonic() < end:
         rclpy.spin_once(node, timeout_sec=0.05)
     node.destroy_subscription(subscription)
+    if not received:
+        raise TimeoutError(f"no message on {measured} within {_POSE_TIMEOUT_S:g} s")
     message = received[-1]
     start = message.pose.position.x
 

@@ -6,6 +6,7 @@ from difflib import get_close_matches
 
 _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 4000
+_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 # Where the engine has cut a message, the next mark begins another quotation, or there is none.
 _QUOTE = re.compile(r"(?<![\w'])'([^']*)('(?!\w)|(?=')|\Z)")
 # A shortened quotation, with its marks, is no long word.
@@ -15,8 +16,11 @@ _WORD = re.compile(rf"(\S{{{_LONGEST_QUOTE}}})\S{{10,}}")
 def shortened(message: str) -> str:
     """Return a message in which no quotation and no word is longer than 200 characters.
 
-    A client's text of a megabyte would otherwise be sent back, and written to every log.
+    A client's text of a megabyte would otherwise be sent back, and written to every log, where
+    control characters would change the terminal: those but line breaks are escaped.
     """
+    if not message.isprintable():
+        message = _CONTROL.sub(lambda found: repr(found.group())[1:-1], message)
     if len(message) <= _LONGEST_QUOTE:
         return message
     message = _QUOTE.sub(_shortened_quotation, message)

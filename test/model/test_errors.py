@@ -24,6 +24,11 @@ def test_quotations_without_an_end_are_cut(end):
     assert len(message) < 250
 
 
+def test_control_characters_are_escaped():
+    message = str(UserInputError("joint 'a\x1b[31m\x00\u202e' not found\nin é.xml"))
+    assert message == "joint 'a\\x1b[31m\\x00\\u202e' not found\nin é.xml"
+
+
 def test_words_without_marks_are_cut():
     assert str(UserInputError(f"{'k' * 100_000}: is wrong")) == f"{'k' * 200}… is wrong"
 

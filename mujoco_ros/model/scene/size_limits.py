@@ -5,7 +5,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import NameInvalidError, UserInputError
 from mujoco_ros.model.file_access import SizeLimit
 
 MAX_CELLS = SizeLimit(64_000_000, of_client=4_000_000)
@@ -57,6 +57,7 @@ MAX_USER_VALUES = 1000
 """User values of one element."""
 MAX_ITERATIONS = 10_000
 """Iterations of a solver in one step, which cannot be interrupted."""
+_PATHS = frozenset((".", ".."))
 _ITERATIONS = ("", "ls_", "noslip_", "ccd_", "sdf_")
 
 
@@ -76,7 +77,7 @@ def check_count(what: str, items: Sized, limit: int | SizeLimit, where: str) -> 
 
 
 def check_spec(spec: mujoco.MjSpec, where: str) -> None:
-    """Reject too many elements, and names, height fields, textures and user data too large."""
+    """Reject too many elements, what is too large, and names that logs and frames cannot show."""
     elements = 0
     for kind, listed in _named(spec):
         elements += len(listed)
@@ -85,6 +86,11 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
             if len(name) > MAX_NAME:
                 what = f"the name '{name[:40]}…' of a {kind} has {len(name)} characters"
                 raise too_large(where, what, MAX_NAME)
+            if not name.isprintable() or not _PATHS.isdisjoint(name.split("/")):
+                raise NameInvalidError(
+                    f"{where}: the name {name!r} of a {kind} is not valid: printable characters, "
+                    "without '.' or '..' as a part between slashes"
+                )
     _check("elements", elements, MAX_ELEMENTS, where)
     cells = 0
     for field in spec.hfields:

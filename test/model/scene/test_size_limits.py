@@ -271,3 +271,20 @@ def test_a_client_changes_a_scene_that_is_larger_than_its_own_limits(
         with pytest.raises(UserInputError, match="too large: 4 geoms, limit 2"):
             rebuild(scene, add=[solid])
         rebuild(scene, remove=["frame"])
+
+
+@pytest.mark.parametrize("name", ["a&#10;b", "a&#9;b", "a&#127;", "a\u202eb", "a\u200bb", "..", "a/../b", "."])
+@pytest.mark.parametrize(
+    "element",
+    ["<body name='{}'/>", "<body><joint name='{}'/><geom size='1'/></body>", "<site name='{}'/>"],
+)
+def test_names_that_logs_and_frames_cannot_show_are_errors(element: str, name: str) -> None:
+    text = f"<mujoco><worldbody>{element.format(name)}</worldbody></mujoco>"
+    with pytest.raises(UserInputError, match=r"the text of 'x': the name '.*' of a \w+ is not val"):
+        part_from_text(text, name="x")
+
+
+@pytest.mark.parametrize("name", ["left/hand", "Arm élan", "🤖", "a.b..c", "~a", "%s", ""])
+def test_other_names_are_those_of_models_of_others(name: str) -> None:
+    text = f"<mujoco><worldbody><body name='{name}'/></worldbody></mujoco>"
+    part_from_text(text, name="x")

@@ -32,6 +32,8 @@ from mujoco_ros.sim.placement import Placement
 
 _LOG = logging.getLogger(__name__)
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
+_LONGEST_NAMESPACE = 128
+"""Topics in it may have 255 characters."""
 _MAX_SPAWNS = 1000
 """Entities of one request."""
 _Outcomes = Sequence[SpawnOutcome]
@@ -126,10 +128,12 @@ class SpawnServices:
         """
         self._check_possible()
         namespace = request.entity_namespace.strip("/") or None
-        if namespace is not None and not _NAMESPACE.match(namespace):
+        if namespace is not None and (
+            len(namespace) > _LONGEST_NAMESPACE or not _NAMESPACE.match(namespace)
+        ):
             raise RequestRejectedError(
                 f"'{request.entity_namespace}' is no namespace: letters, digits and underscores "
-                "between slashes",
+                f"between slashes, {_LONGEST_NAMESPACE} characters at most",
                 CODES.NAMESPACE_INVALID,
             )
         try:

@@ -135,6 +135,8 @@ def test_an_initial_pose_can_be_relative_to_another_entity(yard: SimulatorClient
         ),
         ({"text": BALL, "name": "2 x"}, CODES.NAME_INVALID, "name '2 x' is not valid"),
         ({"text": BALL, "entity_namespace": "2 x"}, CODES.NAMESPACE_INVALID, "'2 x' is no"),
+        ({"text": BALL, "entity_namespace": "a" * 129}, CODES.NAMESPACE_INVALID, "128 characters"),
+        ({"text": BALL, "entity_namespace": "a\x1b["}, CODES.NAMESPACE_INVALID, r"'a\x1b[' is no"),
         ({"text": BALL, "initial_pose": at(math.nan)}, CODES.INVALID_POSE, "x of the position"),
         ({"text": BALL, "initial_pose": tilted(0.0)}, CODES.INVALID_POSE, "not a unit quaternion"),
         (
