@@ -35,9 +35,7 @@ class ParameterServices(ParameterService):
     rclpy handles any number of parameters in one callback, which delays everything else.
     """
 
-    def __init__(
-        self, node: Node, begin: Callable[[], object], end: Callable[[], object]
-    ) -> None:
+    def __init__(self, node: Node, begin: Callable[[], object], end: Callable[[], object]) -> None:
         """Serve the parameters of a node, created with ``start_parameter_services=False``.
 
         Args:

@@ -27,9 +27,7 @@ _ENDS = (
     *("jnt_range", "jnt_actfrcrange", "tendon_range", "tendon_actfrcrange"),
 )
 """Ranges, which have no effect in MuJoCo if their first end is the larger one."""
-_ORDER = sorted(
-    (*ROWS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass")
-)
+_ORDER = sorted((*ROWS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass"))
 """The numbers of bodies follow from those of their geoms, and inertias from masses."""
 _END_OF_TIME = 2.0**31
 """First time [s] that a ROS stamp cannot represent."""

@@ -24,7 +24,11 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
-from mujoco_ros.model.scene.engine_plugins import load_plugins, reserve_attributes
+from mujoco_ros.model.scene.engine_plugins import (
+    check_plugin_slots,
+    load_plugins,
+    reserve_attributes,
+)
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
 from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
@@ -251,6 +255,7 @@ def _binary(config: SceneConfig) -> Assembly:
             f"{path}: {' '.join(str(error).split())} (MJB files are made for one MuJoCo version, "
             f"here {mujoco.__version__})"
         ) from error
+    check_plugin_slots(model, f"'{path}'")
     write_options(model.opt, config.physics)
     _finish(model, config.name)
     part = Part(config=robot, spec=None, prefix="")

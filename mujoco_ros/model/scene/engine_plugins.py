@@ -143,6 +143,25 @@ def used_plugins(model: mujoco.MjModel) -> dict[str, int]:
     return {names[slot]: slot for slot in sorted(set(model.plugin.tolist()))}
 
 
+def check_plugin_slots(model: mujoco.MjModel, where: str) -> None:
+    """Reject a compiled model with plugins that this process has not loaded; MuJoCo would crash.
+
+    A compiled model contains no names of plugins, only the order in which they were loaded.
+
+    Args:
+        model: A model that was read from a file.
+        where: Begins the error message.
+    """
+    names = registered_plugins()
+    for slot in model.plugin.tolist():
+        if not 0 <= slot < len(names):
+            raise UserInputError(
+                f"{where} needs an engine plugin that is not loaded, number {slot + 1} of those "
+                f"that were loaded when it was compiled; here there are {len(names)}; name the "
+                "folder of its library under 'plugins' in a scene, or start with its MJCF"
+            )
+
+
 def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
     """Reject a compiled model whose plugins this process does not have in the same slots.
 

@@ -108,9 +108,7 @@ def check_spec(spec: mujoco.MjSpec, where: str) -> None:
     _check("bytes of memory", spec.memory, MAX_ARENA_BYTES, where)
 
 
-def check_model(
-    model: mujoco.MjModel, where: str, before: mujoco.MjModel | None = None
-) -> None:
+def check_model(model: mujoco.MjModel, where: str, before: mujoco.MjModel | None = None) -> None:
     """Reject a compiled model that needs too much memory, or too much time for a step.
 
     Args:

@@ -394,9 +394,7 @@ def test_a_keyframe_with_nan_or_infinity_is_refused(tmp_path, number):
     path = tmp_path / "key.xml"
     bodies = MOVING.format('<geom size="1"/>') + '<body name="hand" mocap="true"/>'
     path.write_text(mjcf(bodies, "", f'<keyframe><key name="k" {number}/></keyframe>'))
-    with pytest.raises(
-        UserInputError, match="of <key> 'k' has a number that is not finite"
-    ):
+    with pytest.raises(UserInputError, match="of <key> 'k' has a number that is not finite"):
         assemble(load_scene(str(path)))
 
 
@@ -417,7 +415,10 @@ def test_a_keyframe_with_a_time_out_of_range_of_stamps_is_refused(tmp_path, time
         ('<geom name="g" size="1" friction="inf"/>', "friction of <geom> 'g'"),
         ('<geom size="1"/><site name="s" pos="nan 0 0"/>', "pos of <site> 's'"),
         ('<geom size="1"/><joint name="j2" damping="nan"/>', "damping of <joint> 'j2'"),
-        ('<geom size="1"/><joint name="j2" range="-1 nan" limited="true"/>', "range of <joint> 'j2'"),
+        (
+            '<geom size="1"/><joint name="j2" range="-1 nan" limited="true"/>',
+            "range of <joint> 'j2'",
+        ),
     ],
 )
 def test_nan_and_infinity_are_refused_in_any_attribute(tmp_path, geom, culprit):

@@ -8,6 +8,8 @@ import pytest
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene import engine_plugins as plugins
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugins_registered,
     load_plugins,
@@ -143,11 +145,26 @@ def test_a_library_linked_with_another_mujoco_is_refused_with_both_versions(tmp_
 # --- plugins of compiled models
 
 
+PID = """
+<mujoco><extension><plugin plugin="mujoco.pid"/></extension>
+  <worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>
+  <actuator><plugin plugin="mujoco.pid" joint="j"/></actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("slot", [-1, 1000])
+def test_a_compiled_model_whose_plugin_is_not_loaded_is_an_error(tmp_path: Path, slot: int):
+    model = mujoco.MjModel.from_xml_string(PID)
+    path = tmp_path / "pid.mjb"
+    mujoco.mj_saveModel(model, str(path))
+    assert assemble(load_scene(str(path))).model.nplugin == 1
+    model.plugin[:] = slot
+    mujoco.mj_saveModel(model, str(path))
+    with pytest.raises(UserInputError, match=r"pid\.mjb' needs an engine plugin that is not load"):
+        assemble(load_scene(str(path)))
+
+
 def test_the_plugins_of_a_compiled_model_are_checked_by_name_and_slot():
-    model = mujoco.MjModel.from_xml_string("""
-        <mujoco><extension><plugin plugin="mujoco.pid"/></extension>
-          <worldbody><body><joint name="j"/><geom size="1"/></body></worldbody>
-          <actuator><plugin plugin="mujoco.pid" joint="j"/></actuator></mujoco>""")
+    model = mujoco.MjModel.from_xml_string(PID)
     used = used_plugins(model)
     assert used == {"mujoco.pid": registered_plugins().index("mujoco.pid")}
     check_plugins_registered(used, "the log")

@@ -11,7 +11,9 @@ BALL = "<geom name='g' size='.1' mass='{}'/>"
 
 
 def plain(element: str) -> str:
-    return f"<mujoco>{element}<worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"
+    return (
+        f"<mujoco>{element}<worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"
+    )
 
 
 def actuated(actuator: str) -> str:
@@ -26,7 +28,10 @@ def actuated(actuator: str) -> str:
         (BODY.format("pos='1e300 0 0'", "", BALL.format("1")), "pos of body 'b'"),
         (BODY.format("", "armature='1e300'", BALL.format("1")), "armature of joint 'j'"),
         (BODY.format("", "damping='1e16'", BALL.format("1")), "damping of joint 'j'"),
-        (BODY.format("", "", "<geom name='g' size='1e20' mass='1'/>"), "of (body 'b'|geom 'g'|joint 'j')"),
+        (
+            BODY.format("", "", "<geom name='g' size='1e20' mass='1'/>"),
+            "of (body 'b'|geom 'g'|joint 'j')",
+        ),
         (BODY.format("", "ref='1e300'", BALL.format("1")), "qpos0 of joint 'j' is 1.*; at most"),
         (BODY.format("", "range='1 -1'", BALL.format("1")), "range of joint 'j' is from 1.* to -"),
         (BODY.format("", "solreflimit='1e300 1'", BALL.format("1")), "solref of joint 'j'"),
@@ -39,7 +44,9 @@ def actuated(actuator: str) -> str:
         (plain("<option timestep='-1'/>"), "option 'timestep' of the model is -1; it must be pos"),
         (plain("<option o_margin='-1e300'/>"), "option 'o_margin' of the model is"),
         (
-            plain("<asset><mesh name='m' scale='1e300 1 1' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"),
+            plain(
+                "<asset><mesh name='m' scale='1e300 1 1' vertex='0 0 0 1 0 0 0 1 0 0 0 1'/></asset>"
+            ),
             "of (mesh 'm'|the model)",
         ),
         (

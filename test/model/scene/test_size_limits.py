@@ -225,7 +225,9 @@ def grid(points: int) -> str:
 
 
 def cells(*sides: int) -> str:
-    return model("".join(f"<hfield name='f{n}' nrow='{n}' ncol='{n}' size='1 1 1 1'/>" for n in sides))
+    return model(
+        "".join(f"<hfield name='f{n}' nrow='{n}' ncol='{n}' size='1 1 1 1'/>" for n in sides)
+    )
 
 
 def geoms(count: int) -> str:
@@ -243,7 +245,10 @@ OF_CLIENTS = {
     "copies": (replicated(302), "301 elements copied by replicate, limit 300"),
     "copies in copies": (replicated(20, 20), "418 elements copied by replicate, limit 300"),
     "grid": (grid(45), "2027 elements, limit 2000"),
-    "MJCF text": (f"<mujoco><!--{'-' * (1 << 21)}--></mujoco>", "2097176 characters, limit 2097152"),
+    "MJCF text": (
+        f"<mujoco><!--{'-' * (1 << 21)}--></mujoco>",
+        "2097176 characters, limit 2097152",
+    ),
     "links": (f"<robot name='r'>{'<link/>' * 1001}</robot>", "1001 links, limit 1000"),
 }
 """Accepted at the start; they would hold the physics for longer than 20 ms."""
@@ -273,7 +278,9 @@ def test_a_client_changes_a_scene_that_is_larger_than_its_own_limits(
         rebuild(scene, remove=["frame"])
 
 
-@pytest.mark.parametrize("name", ["a&#10;b", "a&#9;b", "a&#127;", "a\u202eb", "a\u200bb", "..", "a/../b", "."])
+@pytest.mark.parametrize(
+    "name", ["a&#10;b", "a&#9;b", "a&#127;", "a\u202eb", "a\u200bb", "..", "a/../b", "."]
+)
 @pytest.mark.parametrize(
     "element",
     ["<body name='{}'/>", "<body><joint name='{}'/><geom size='1'/></body>", "<site name='{}'/>"],
