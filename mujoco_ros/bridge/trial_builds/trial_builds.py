@@ -28,7 +28,7 @@ class BuildCancelledError(RuntimeError):
     """A client cancelled the change of the model."""
 
     def __init__(self) -> None:
-        """Say so."""
+        """Set the message."""
         super().__init__("cancelled by a client (~/cancel_build)")
 
 
