@@ -4,7 +4,10 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.sim.simulation import DivergenceError
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble_part
+from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.simulation import DivergenceError, Simulation
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 INTEGRATORS = ["Euler", "implicit", "implicitfast", "RK4", "discrete"]
@@ -389,3 +392,11 @@ def test_a_pause_after_a_divergence_keeps_inputs_of_other_components(simulate):
     assert data.mocap_pos[0].tolist() == [1.0, 2.0, 3.0]
     assert data.ctrl.tolist() == [0.5]
     assert data.userdata.tolist() == [4.0, 5.0]
+
+
+def test_a_start_whose_contacts_do_not_fit_into_the_memory_is_an_error():
+    balls = "<body><freejoint/><geom size='.1'/></body>" * 60
+    text = f"<mujoco><size memory='100K'/><worldbody>{balls}</worldbody></mujoco>"
+    assembly = assemble_part(part_from_text(text, name="it"))
+    with pytest.raises(UserInputError, match=r"the start of scene 'it': .*out of memory"):
+        Simulation(assembly)

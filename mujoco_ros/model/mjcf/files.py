@@ -124,7 +124,7 @@ class _Document:
         """Count the elements of a text; `above` are the files that contain it, the last its own."""
         check_characters(text, where)
         depth = len(self._open)
-        has_special = _NOT_FINITE.search(text) is not None
+        has_special = _may_be_special(text)
         for tag in tags(text):
             if tag.begins:
                 if has_special:
@@ -258,13 +258,22 @@ def _entries(tag: Tag, where: str) -> int:
     return 1
 
 
+def _may_be_special(text: str) -> bool:
+    """Whether a text may contain NaN or infinity; faster than a regular expression."""
+    lowered = text.lower()
+    return "nan" in lowered or "inf" in lowered
+
+
 def _check_numbers(tag: Tag, where: str) -> None:
     """Reject NaN and infinite numbers, many of which MuJoCo takes for values that are not given.
 
     Only the ends of a range may be infinite.
     """
     for name, value in tag.attributes.items():
-        if name in _TEXTS or not (special := _NOT_FINITE.findall(value)):
+        if name in _TEXTS or not _may_be_special(value):
+            continue
+        special = _NOT_FINITE.findall(value)
+        if not special:
             continue
         if not _NUMBERS.fullmatch(_NOT_FINITE.sub(" ", value)):
             continue  # a text
