@@ -16,6 +16,7 @@ EXTRAS = {
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING],
     "decomposition": ["coacd"],
+    "c_hooks": ["llvmlite>=0.45"],
 }
 
 

@@ -62,7 +62,7 @@ class ExtensionSet:
         self._bound: tuple[BoundExtension, ...] = ()
         self._before: tuple[ExtensionRunner, ...] = ()
         self._after: tuple[ExtensionRunner, ...] = ()
-        self._hooks = HookTable(simulation.plant, ())
+        self._hooks = HookTable(simulation.plant, (), WriteGuard(simulation.data))
         self.build(simulation.plant)
         self.commit()
         simulation.on_reset.append(self._reset)
@@ -89,7 +89,8 @@ class ExtensionSet:
             bound.append(_create(runner, plant, robot, part, self._simulation.seed))
         self._bound, self.next = tuple(bound), tuple(it.runner for it in bound)
         self._next_guard = WriteGuard(plant.data)
-        self._next_hooks = HookTable(plant, ((it.runner, it.extension) for it in bound))
+        pairs = ((it.runner, it.extension) for it in bound)
+        self._next_hooks = HookTable(plant, pairs, self._next_guard)
 
     def commit(self) -> None:
         """Call the instances from `build` from now on; between two steps."""
@@ -101,6 +102,7 @@ class ExtensionSet:
         self.runners, self.next, self._bound = self.next, (), ()
         self._before = self._overriding("before_step")
         self._after = self._overriding("after_step")
+        self._is_timed = "time" in self._hooks.kinds
         register(self._hooks)
 
     def rollback(self) -> None:
@@ -113,13 +115,15 @@ class ExtensionSet:
 
     def before_step(self) -> None:
         """Call all extensions before a step."""
-        stepping.begin(self._hooks)
+        if self._is_timed:
+            stepping.begin(self._hooks)
         for runner in self._before:
             runner.before_step()
 
     def after_step(self) -> None:
         """Call all extensions after a step."""
-        stepping.end()
+        if self._is_timed:
+            stepping.end()
         for runner in self._after:
             runner.after_step()
         for runner in self.runners:

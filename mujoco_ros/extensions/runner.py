@@ -1,14 +1,14 @@
 """Calls an extension: contains its errors, undoes what it wrote wrongly, and measures its time."""
 
 import logging
-import math
 import traceback
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from mujoco_ros.extensions.hooks.compiled import HookCell
 from mujoco_ros.extensions.interface import Extension
-from mujoco_ros.extensions.write_guard import WriteGuard
+from mujoco_ros.extensions.write_guard import WriteGuard, finite_check
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation
@@ -31,6 +31,7 @@ class ExtensionRunner:
         pauses: Whether an error in it pauses the simulation.
         failure: The error that disabled it; empty without one.
         cost: Wall time of its calls in a step.
+        cell: What its compiled hooks read and add to.
         on_failure: Called after an error has disabled it.
     """
 
@@ -42,18 +43,21 @@ class ExtensionRunner:
         self.extension: Extension
         self.settings: Any = None
         self.is_enabled = True
+        self.cell = HookCell(is_enabled=1)
         self.pauses = config.on_error == "pause"
         self.failure = ""
         self.cost = Histogram()
         self.on_failure: Callable[[], object] = lambda: None
         self._simulation = simulation
-        self._spent = 0.0
+        self._is_finite = finite_check()
+        self._spent = self._recorded = 0.0
         self._is_bound = False
 
     def bind(self, extension: Extension, state: ExtensionState, guard: WriteGuard) -> None:
         """Call the instance for another model from now on."""
         self.extension, self._guard, self._is_bound = extension, guard, True
         self._values, self._saved = state.values, state.values.copy()
+        self._has_state = bool(len(state.values))
         if extension.settings != self.settings:  # they were changed while it was created
             self.change_settings(self.settings)
 
@@ -68,8 +72,9 @@ class ExtensionRunner:
     def end_step(self) -> None:
         """Record the time that its calls took in the step."""
         if self.is_enabled:
-            self.cost.add(self._spent)
-            self._spent = 0.0
+            spent = self._spent + self.cell.spent
+            self.cost.add(spent - self._recorded)
+            self._recorded = spent
 
     def change_settings(self, settings: Any) -> None:
         """Set the settings."""
@@ -79,7 +84,7 @@ class ExtensionRunner:
     def enable(self, *, enabled: bool) -> None:
         """Enable it, which begins with `Extension.reset`, or disable it by `Extension.release`."""
         changes, self.failure = enabled != self.is_enabled, ""
-        self.is_enabled = enabled
+        self._allow(enabled)
         if changes and self._is_bound:
             self.reset()
 
@@ -107,10 +112,10 @@ class ExtensionRunner:
             UserInputError: The method rejects its arguments; the extension remains enabled.
         """
         guard, values = self._guard, self._values
-        if not self.is_enabled or guard.is_busy:
+        if not self.is_enabled or guard.busy.value:
             return None
         begin = perf_counter()
-        guard.is_busy = True
+        guard.busy.value = 1
         guard.save()
         self._saved[:] = values
         try:
@@ -122,12 +127,12 @@ class ExtensionRunner:
             self.fail(method, raised(error))
             return None
         finally:
-            guard.is_busy = False
+            guard.busy.value = 0
         if not guard.is_finite() and guard.was_finite():  # else the engine wrote it
             culprit = guard.culprit()
             self._undo()
             self.fail(method, f"wrote {culprit}")
-        elif not math.isfinite(values.dot(values)):
+        elif self._has_state and not self._is_finite(values):
             self._undo()
             self.fail(method, "wrote numbers to its state that are not finite")
         self._spent += perf_counter() - begin
@@ -135,7 +140,7 @@ class ExtensionRunner:
 
     def fail(self, method: str, what: str) -> None:
         """Disable the extension because a method did something wrong."""
-        self.is_enabled = False
+        self._allow(False)
         self.failure = f"{method} {what} at {float(self._simulation.data.time):.6f} s"
         effect = "it is disabled, and the simulation pauses" if self.pauses else "it is disabled"
         _LOG.error("extension '%s': %s; %s", self.key, self.failure, effect)
@@ -148,21 +153,25 @@ class ExtensionRunner:
         """Call `Extension.release`; an error in it is undone and logged."""
         # Copies of its own: a call of another extension may be using those of `call`.
         guard, values, error = WriteGuard(self._simulation.data), self._values.copy(), ""
-        was_busy, self._guard.is_busy = self._guard.is_busy, True
+        was_busy, self._guard.busy.value = self._guard.busy.value, 1
         try:
             self.extension.release()
         except BaseException as raising:  # such as SystemExit: no extension ends the simulator
             error = raised(raising)
         finally:
-            self._guard.is_busy = was_busy
+            self._guard.busy.value = was_busy
         if not guard.is_finite() and guard.was_finite():
             error = error or f"wrote {guard.culprit()}"
-        elif not math.isfinite(self._values.dot(self._values)):
+        elif self._has_state and not self._is_finite(self._values):
             error = error or "wrote numbers to its state that are not finite"
         if error:
             guard.restore()
             self._values[:] = values
             _LOG.error("extension '%s': release %s", self.key, error)
+
+    def _allow(self, enabled: bool) -> None:
+        self.is_enabled = enabled
+        self.cell.is_enabled = int(enabled)
 
     def _undo(self) -> None:
         self._guard.restore()

@@ -37,7 +37,7 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
-WITHOUT_KEY = {"coacd", "daqp", "mink", "ompl", "qpsolvers", "toppra", "unitree_go"}
+WITHOUT_KEY = {"coacd", "daqp", "llvmlite", "mink", "ompl", "qpsolvers", "toppra", "unitree_go"}
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
 """Modules of ROS packages, without those of messages whose names end as usual."""

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
+from every_hook import EveryHook
 
-from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.errors import UserInputError
 
 HOOKS = (
@@ -61,51 +61,27 @@ _RESULTS = (
 _NUMBERS = (np.nan, np.inf, -np.inf, 1e160, -1e160, 1e308, 5e-324, 0.0, 1.0)
 
 
-class RandomFaults(Extension):
+class RandomFaults(EveryHook):
     """Does in one of its methods what `fault` does there; the others have no effect."""
 
     initial_state: ClassVar = {"level": [0.0, 0.0]}
     where: ClassVar[str] = ""
     fault: ClassVar[Callable[["RandomFaults", Any], Any]] = lambda *_: None
 
-    def _do(self, where: str, array: Any = None) -> Any:
+    def do(self, where: str, array: Any = None) -> Any:
         return type(self).fault(self, array) if where == type(self).where else None
 
     def before_step(self) -> None:
-        self._do("before_step")
+        self.do("before_step")
 
     def after_step(self) -> None:
-        self._do("after_step")
+        self.do("after_step")
 
     def settings_changed(self) -> None:
-        self._do("settings_changed")
+        self.do("settings_changed")
 
     def reset(self) -> None:
-        self._do("reset")
-
-    def passive(self, data: Any, force: np.ndarray) -> Any:
-        return self._do("passive", force)
-
-    def control(self, data: Any, ctrl: np.ndarray) -> Any:
-        return self._do("control", ctrl)
-
-    def sensor(self, data: Any, stage: int, readings: Any) -> Any:
-        return self._do("sensor", next(iter(readings.values())))
-
-    def act_dyn(self, data: Any, actuator: int) -> Any:
-        return self._do("act_dyn")
-
-    def act_gain(self, data: Any, actuator: int) -> Any:
-        return self._do("act_gain")
-
-    def act_bias(self, data: Any, actuator: int) -> Any:
-        return self._do("act_bias")
-
-    def contact_filter(self, data: Any, geom1: int, geom2: int) -> Any:
-        return self._do("contact_filter")
-
-    def time(self) -> Any:
-        return self._do("time")
+        self.do("reset")
 
 
 def random_fault(rng: np.random.Generator) -> Callable[[RandomFaults, Any], Any]:

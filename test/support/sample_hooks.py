@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
+from every_hook import EveryHook
 
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
@@ -63,15 +64,20 @@ class BadHookSettings:
     how: str = setting("", "What it does wrong")
 
 
-class BadHook(Extension):
+class _BadFloat(float):
+    def __float__(self) -> float:
+        raise RuntimeError("in float")
+
+
+class BadHook(EveryHook):
     """Hooks that do something wrong."""
 
     Settings = BadHookSettings
     initial_state: ClassVar = {"level": [0.0]}
     settings: BadHookSettings
 
-    def _do(self, kind: str, array: Any = None) -> Any:
-        if kind != self.settings.kind:
+    def do(self, where: str, array: Any = None) -> Any:
+        if where != self.settings.kind:
             return None
         match self.settings.how:
             case "raise":
@@ -90,33 +96,11 @@ class BadHook(Extension):
                 array[:] = np.zeros(len(array) + 1)
             case "return":
                 return "text"
+            case "float":
+                return _BadFloat(1.0)
             case "state":
                 self.data.qvel[:] = np.inf
         return None
-
-    def passive(self, data: Any, force: np.ndarray) -> Any:
-        return self._do("passive", force)
-
-    def control(self, data: Any, ctrl: np.ndarray) -> Any:
-        return self._do("control", ctrl)
-
-    def sensor(self, data: Any, stage: int, readings: Any) -> Any:
-        return self._do("sensor", next(iter(readings.values())))
-
-    def act_dyn(self, data: Any, actuator: int) -> Any:
-        return self._do("act_dyn")
-
-    def act_gain(self, data: Any, actuator: int) -> Any:
-        return self._do("act_gain")
-
-    def act_bias(self, data: Any, actuator: int) -> Any:
-        return self._do("act_bias")
-
-    def contact_filter(self, data: Any, geom1: int, geom2: int) -> Any:
-        return self._do("contact_filter")
-
-    def time(self) -> Any:
-        return self._do("time")
 
 
 @dataclass(frozen=True)

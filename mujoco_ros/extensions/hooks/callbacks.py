@@ -6,12 +6,15 @@ engine does without it. So callbacks compare addresses, and touch no Python obje
 """
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import get_ident
 from typing import Any, Protocol
 
 import mujoco
 import numpy as np
+
+from mujoco_ros.extensions.hooks.compiled import CompiledCallback, compiled_callback
+from mujoco_ros.extensions.hooks.compiled_hooks import CompiledHooks
 
 _VOID, _INT = ctypes.c_void_p, ctypes.c_int
 _ONE_GEOM = "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
@@ -48,11 +51,13 @@ class HookedModel(Protocol):
         kinds: The callbacks that it needs.
         model: The model.
         data: Its state.
+        compiled: Hooks that can be called without Python, by kind.
     """
 
     kinds: frozenset[str]
     model: mujoco.MjModel
     data: mujoco.MjData
+    compiled: Mapping[str, CompiledHooks]
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind, given the addresses of model and data."""
@@ -67,13 +72,11 @@ class Stepping:
 
     def begin(self, hooked: HookedModel) -> None:
         """Note that this thread steps a model now."""
-        if "time" in hooked.kinds:
-            self._of_thread[get_ident()] = hooked
+        self._of_thread[get_ident()] = hooked
 
     def end(self) -> None:
         """Note that this thread has stepped its model."""
-        if self._of_thread:
-            self._of_thread.pop(get_ident(), None)
+        self._of_thread.pop(get_ident(), None)
 
     def model(self) -> HookedModel | None:
         """Return the model that this thread steps."""
@@ -83,7 +86,8 @@ class Stepping:
 stepping = Stepping()
 _of_data: dict[int, HookedModel] = {}
 _of_model: dict[int, HookedModel] = {}
-_installed: set[str] = set()
+_installed: dict[str, Any] = {}
+_open: dict[str, CompiledHooks] = {}
 
 
 def register(hooked: HookedModel) -> None:
@@ -102,13 +106,26 @@ def unregister(hooked: HookedModel) -> None:
 
 
 def _install() -> None:
-    """Install the callbacks that the registered models need, and remove the others."""
-    needed = set[str]().union(*(it.kinds for it in _of_model.values()))
-    for kind in needed ^ _installed:
-        setter = getattr(mujoco, f"set_mjcb_{kind.replace('contact_f', 'contactf')}")
-        setter(_CALLBACKS[kind] if kind in needed else None)
-    _installed.clear()
-    _installed.update(needed)
+    """Install the callbacks that the registered models need, and remove the others.
+
+    If one model alone needs a kind, and all its hooks are C functions, it is called without Python.
+    """
+    for kind in WITHOUT:
+        served = [it for it in _of_model.values() if kind in it.kinds]
+        hooks = served[0].compiled.get(kind) if len(served) == 1 else None
+        if kind in _open and _open[kind] is not hooks:
+            _open.pop(kind).close()
+        if hooks is not None and kind not in _open:
+            hooks.open(_CALLBACKS[kind])
+            _open[kind] = hooks
+        wanted = None
+        if served:
+            wanted = _CALLBACKS[kind] if hooks is None else SIGNATURES[kind](hooks.address)
+        if wanted is not None or kind in _installed:
+            getattr(mujoco, f"set_mjcb_{kind.replace('contact_f', 'contactf')}")(wanted)
+        _installed.pop(kind, None)
+        if wanted is not None:
+            _installed[kind] = wanted
 
 
 def _callback(kind: str) -> Any:
@@ -141,13 +158,21 @@ def _word_of(array: str) -> int:
     raise RuntimeError(f"MuJoCo {mujoco.__version__}: mjModel has no address of '{array}'")
 
 
+_MASKS = (_word_of("geom_contype"), _word_of("geom_conaffinity"))
+
+
+def compile_callback(kind: str) -> CompiledCallback | None:
+    """Return the callback that calls C functions without Python, if that is possible."""
+    return compiled_callback(kind, _MASKS)
+
+
 def _contact_filter_callback() -> Any:
     """Return the callback that discards contacts.
 
     The engine's own rule must be evaluated in it, also for other models: their arrays are read at
     their addresses.
     """
-    types, affinities = _word_of("geom_contype"), _word_of("geom_conaffinity")
+    types, affinities = _MASKS
     pointer = ctypes.POINTER(_INT)
 
     def call(model: int, data: int, first: int, second: int) -> int:

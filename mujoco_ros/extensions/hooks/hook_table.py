@@ -1,17 +1,20 @@
 """The hooks of all extensions of one model, in the order of the scene."""
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from ctypes import PYFUNCTYPE, c_void_p, cast
+from collections.abc import Iterable, Iterator, Mapping
+from ctypes import PYFUNCTYPE, addressof, c_void_p, cast
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.extensions.hooks.callbacks import SIGNATURES, WITHOUT
+from mujoco_ros.extensions.hooks.callbacks import SIGNATURES, WITHOUT, compile_callback
+from mujoco_ros.extensions.hooks.compiled import HookEntry, bytes_of
+from mujoco_ros.extensions.hooks.compiled_hooks import CompiledHooks
 from mujoco_ros.extensions.interface import Extension
-from mujoco_ros.extensions.runner import ExtensionRunner
+from mujoco_ros.extensions.runner import ExtensionRunner, raised
+from mujoco_ros.extensions.write_guard import WriteGuard, finite_check
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.sim.plant import Plant
 
@@ -29,10 +32,21 @@ class HookTable:
         kinds: The kinds of hooks that there are.
         model: The model of the plant.
         data: Its state.
+        compiled: Those of the kinds of which all hooks are C functions.
     """
 
-    def __init__(self, plant: Plant, bound: Iterable[tuple[ExtensionRunner, Extension]]) -> None:
+    def __init__(
+        self,
+        plant: Plant,
+        bound: Iterable[tuple[ExtensionRunner, Extension]],
+        guard: WriteGuard,
+    ) -> None:
         """Find the hooks of extensions, in the order in which they are evaluated.
+
+        Args:
+            plant: The plant.
+            bound: The extensions, and what calls them.
+            guard: What they share.
 
         Raises:
             UserInputError: A native function is not for a hook, or is not a function.
@@ -41,7 +55,7 @@ class HookTable:
         self.model, self.data = plant.model, plant.data
         self._address = plant.data._address
         self._hooks: dict[str, list[_ArrayHook | _NumberHook]] = {}
-        self._is_busy = False
+        self._busy = guard.busy
         for runner, extension in bound:
             try:
                 for hook in _hooks(runner, extension):
@@ -49,6 +63,14 @@ class HookTable:
             except UserInputError as error:
                 raise UserInputError(f"extension '{runner.key}': {error}") from error
         self.kinds = frozenset(self._hooks)
+        compiled: dict[str, CompiledHooks] = {}
+        for kind, hooks in self._hooks.items():
+            entries = [entry for it in hooks if (entry := it.entry()) is not None]
+            callback = compile_callback(kind) if len(entries) == len(hooks) else None
+            if callback is not None:
+                parts = (self.model, self.data, guard.busy)
+                compiled[kind] = CompiledHooks(callback, hooks, entries, parts)
+        self.compiled: Mapping[str, CompiledHooks] = compiled
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind; the first result that is not None counts.
@@ -56,17 +78,14 @@ class HookTable:
         Of a contact filter, the first result that discards the contact counts.
         """
         owner = self._data_at(data)
-        if owner is None or self._is_busy:  # a hook that evaluates the model, without hooks
+        # A method or hook that evaluates the model does so without hooks.
+        if owner is None or self._busy.value:
             return None
-        self._is_busy = True
-        try:
-            for hook in self._hooks.get(kind, ()):
-                if hook.runner.is_enabled:
-                    value = hook.evaluate(owner, (model, data), *indices)
-                    if value is not None:
-                        return value
-        finally:
-            self._is_busy = False
+        for hook in self._hooks.get(kind, ()):
+            if hook.runner.is_enabled:
+                value = hook.evaluate(owner, (model, data), *indices)
+                if value is not None:
+                    return value
         return None
 
     def _data_at(self, address: int) -> mujoco.MjData | None:
@@ -85,6 +104,7 @@ class _ArrayHook:
         self._method = getattr(extension, kind)
         self._native = _native(extension, kind)
         self._adds = kind == "passive" and self._native is None
+        self._is_finite = finite_check()
         self._parts: dict[int, _Part] = {}
         if kind == "sensor":
             slots = extension.elements.sensor_slots
@@ -93,6 +113,32 @@ class _ArrayHook:
             self._parts[0] = _Part(*getattr(extension.elements, f"{kind}_slots")())
         self._data, self._current = extension.data, getattr(extension.data, self._array)
         self._before = self._current.copy()
+        stages = max(self._parts) + 1
+        self._own = np.zeros((stages, len(self._current)), dtype=np.uint8)
+        for stage, part in self._parts.items():
+            self._own[stage, part.slots] = 1
+        self._present = np.array(self._own.any(axis=1))
+
+    def entry(self) -> HookEntry | None:
+        """Return the entry of a C function."""
+        if self._native is None:
+            return None
+        return HookEntry(
+            function=cast(self._native, c_void_p),
+            cell=addressof(self.runner.cell),
+            own=self._own.ctypes.data,
+            present=self._present.ctypes.data,
+            array=self._current.ctypes.data,
+            saved=self._before.ctypes.data,
+            length=len(self._current),
+        )
+
+    def reject(self, index: int, _number: float) -> None:
+        """Undo what a C function wrote in a stage, which is no number, and disable it."""
+        part = self._parts[index]
+        part.values[:] = self._current[part.slots]
+        self._current[part.slots] = self._before[part.slots]
+        self.runner.fail(self.kind, f"wrote {part.culprit()}")
 
     def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int = 0) -> None:
         """Call the hook, and write what is finite."""
@@ -114,7 +160,7 @@ class _ArrayHook:
             return
         if result is not None:
             runner.fail(self.kind, f"returned {type(result).__name__}; it must write to its array")
-        elif not math.isfinite(part.values.dot(part.values)):
+        elif not self._is_finite(part.values):
             runner.fail(self.kind, f"wrote {part.culprit()}")
         elif self._adds:
             array[part.slots] += part.values
@@ -157,6 +203,22 @@ class _NumberHook:
             self._own = elements.geoms
         elif kind != "time":
             self._own = elements.user_actuators(kind)
+        length = max(elements.model.ngeom, elements.model.nactuator)
+        self._flags = bytes_of(list(self._own), length)
+
+    def entry(self) -> HookEntry | None:
+        """Return the entry of a C function."""
+        if self._native is None:
+            return None
+        return HookEntry(
+            function=cast(self._native, c_void_p),
+            cell=addressof(self.runner.cell),
+            own=self._flags.ctypes.data,
+        )
+
+    def reject(self, index: int, number: float) -> None:
+        """Disable a C function that returned no usable number for an element."""
+        self.runner.fail(self.kind, f"returned {number}{self._for((index,))}")
 
     def evaluate(
         self, owner: mujoco.MjData, addresses: tuple[int, int], *indices: int
@@ -172,9 +234,12 @@ class _NumberHook:
             value = self.runner.call(self.kind, self._method, owner, *indices)
         if value is None:
             return None
-        number = _number(value)
+        try:
+            number, shown = _number(value)
+        except BaseException as error:  # of methods of the value
+            self.runner.fail(self.kind, raised(error) + self._for(indices))
+            return None
         if not abs(number) < _LARGEST:
-            shown = value if isinstance(value, float) else type(value).__name__
             self.runner.fail(self.kind, f"returned {shown}{self._for(indices)}")
             return None
         if self.kind == "contact_filter" and not number:
@@ -187,14 +252,15 @@ class _NumberHook:
         return f" for {' and '.join(named)}" if named else ""
 
 
-def _number(value: Any) -> float:
-    """Return a number; NaN for what is none, or too large."""
+def _number(value: Any) -> tuple[float, str]:
+    """Return a number, NaN for what is none, or too large; and how to show it."""
     if not isinstance(value, (int, float, np.bool_, np.integer, np.floating)):
-        return math.nan
+        return math.nan, type(value).__name__
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:  # an integer
-        return math.inf
+        return math.inf, type(value).__name__
+    return number, str(number) if isinstance(value, float) else type(value).__name__
 
 
 def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHook | _NumberHook"]:
@@ -208,7 +274,7 @@ def _hooks(runner: ExtensionRunner, extension: Extension) -> Iterator["_ArrayHoo
             yield (_ArrayHook if kind in _ARRAYS else _NumberHook)(kind, runner, extension)
 
 
-def _native(extension: Extension, kind: str) -> Callable[..., Any] | None:
+def _native(extension: Extension, kind: str) -> Any:
     """Return the native function of a hook; None if it is a Python function."""
     function = extension.native.get(kind)
     if function is None:
@@ -223,5 +289,4 @@ def _native(extension: Extension, kind: str) -> Callable[..., Any] | None:
         raise UserInputError(f"native['{kind}'] is a null pointer")
     # It keeps the GIL: to release it would cost more than a short function.
     signature = SIGNATURES[kind]
-    native: Callable[..., Any] = PYFUNCTYPE(signature._restype_, *signature._argtypes_)(address)
-    return native
+    return PYFUNCTYPE(signature._restype_, *signature._argtypes_)(address)

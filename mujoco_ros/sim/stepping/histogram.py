@@ -1,5 +1,7 @@
 """Percentiles of durations at a constant cost per sample."""
 
+from array import array
+
 import numpy as np
 
 
@@ -8,12 +10,14 @@ class Histogram:
 
     def __init__(self, limit_us: int = 20_000) -> None:
         self._limit = limit_us
-        self._counts = np.zeros(limit_us + 1, dtype=np.int64)
+        # An element of an array of Python is increased in half the time of one of NumPy.
+        self._cells = array("q", bytes(8 * (limit_us + 1)))
+        self._counts = np.frombuffer(self._cells, dtype=np.int64)
 
     def add(self, duration_s: float) -> None:
         """Count one duration [s]."""
         index = int(duration_s * 1e6)
-        self._counts[index if 0 <= index < self._limit else self._limit] += 1
+        self._cells[index if 0 <= index < self._limit else self._limit] += 1
 
     def percentiles(self, *percents: float) -> tuple[float, ...]:
         """Return percentiles [s], each the upper edge of its bin; NaN while empty."""

@@ -15,7 +15,7 @@ import sample_hooks
 
 from mujoco_ros.extensions import extension_set
 from mujoco_ros.extensions.extension_set import ExtensionSet
-from mujoco_ros.extensions.hooks import callbacks
+from mujoco_ros.extensions.hooks import callbacks, hook_table
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
@@ -263,8 +263,16 @@ _ARRAYS = {
     },
     "shape": dict.fromkeys(("passive", "control", "sensor"), "raised ValueError"),
     "return": dict.fromkeys(("passive", "control", "sensor"), "returned str; it must write to"),
+    "float": dict.fromkeys(
+        ("passive", "control", "sensor"), "returned _BadFloat; it must write to"
+    ),
 }
-_NUMBERS = {"nan": "returned nan", "shape": "returned ndarray", "return": "returned str"}
+_NUMBERS = {
+    "nan": "returned nan",
+    "shape": "returned ndarray",
+    "return": "returned str",
+    "float": r"raised RuntimeError\('in float'\) \(sample_hooks.py:\d+\)",
+}
 _FOR = {"contact_filter": r" for geom '\d'", "time": ""}
 
 
@@ -295,6 +303,16 @@ class _Native(Extension):
         self.native = dict(self.functions)
 
 
+@pytest.fixture(params=["compiled", "python"])
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """How the engine calls C functions: as with and without llvmlite."""
+    if request.param == "compiled":
+        pytest.importorskip("llvmlite")
+    else:
+        monkeypatch.setattr(hook_table, "compile_callback", lambda _kind: None)
+    return str(request.param)
+
+
 def native(monkeypatch: pytest.MonkeyPatch, **functions: Any) -> ExtensionConfig:
     monkeypatch.setattr(sample_hooks, "Native", _Native, raising=False)
     monkeypatch.setattr(_Native, "functions", functions)
@@ -302,7 +320,7 @@ def native(monkeypatch: pytest.MonkeyPatch, **functions: Any) -> ExtensionConfig
 
 
 def test_c_functions_are_hooks_restricted_to_the_robot(
-    make: Any, monkeypatch: pytest.MonkeyPatch
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     library = next(
         path
@@ -324,10 +342,143 @@ def test_c_functions_are_hooks_restricted_to_the_robot(
     assert run.data.qfrc_passive.tolist() == [4.0, 4.0, 0.0, 0.0]
     weights = 9.81 * run.simulation.model.body_mass
     assert run.data.energy[0] == pytest.approx(weights @ run.data.xipos[:, 2], rel=1e-9)
+    assert run.set.runners[0].cell.spent > 0.0 or path == "python"
+    run.set.runners[0].enable(enabled=False)
+    mujoco.mj_forward(run.simulation.model, run.data)
+    assert run.data.qfrc_passive.tolist() == [0.0] * 4
+
+
+_WORD, _INT, _DOUBLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_double
+_VOID = ctypes.CFUNCTYPE(None, _WORD, _WORD)
+_STAGED = ctypes.CFUNCTYPE(None, _WORD, _WORD, _INT)
+_LAW = ctypes.CFUNCTYPE(_DOUBLE, _WORD, _WORD, _INT)
+
+
+@pytest.mark.parametrize("integrator", ["Euler", "RK4"])
+def test_c_functions_do_what_methods_do(
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str, integrator: str
+) -> None:
+    kinds = ("Damp", "Measure", "Muscle")
+    expected = make(*map(extension, kinds), integrator=integrator)
+    bits, readings = expected.step(40), expected.data.sensordata.tobytes()
+    runs: list[Run] = []
+
+    def data_at(address: int) -> mujoco.MjData:
+        plant = runs[0].simulation.plant
+        twin = plant.twin
+        return plant.data if twin is None or twin._address != address else twin
+
+    def passive(_model: int, address: int) -> None:
+        data_at(address).qfrc_passive[:] += -0.5 * data_at(address).qvel
+
+    def sensor(_model: int, address: int, stage: int) -> None:
+        data = data_at(address)
+        data.sensordata[:] = stage  # of both robots, and of the other stages
+        slot = {1: 0, 2: 2, 3: 5}[stage]
+        reading = (stage, data.qpos[0], data.qvel[0], data.qacc[0])[: stage + 1]
+        data.sensordata[slot : slot + stage + 1] = reading
+
+    def dyn(_model: int, address: int, actuator: int) -> float:
+        data = data_at(address)
+        return float(20.0 * (data.ctrl[actuator] - data.act[0]))
+
+    functions = {
+        "passive": _VOID(passive),
+        "sensor": _STAGED(sensor),
+        "act_dyn": _LAW(dyn),
+        "act_gain": _LAW(lambda *_: 3.0),
+        "act_bias": _LAW(lambda *_: -0.25),
+    }
+    expected.set.close()
+    runs.append(make(native(monkeypatch, **functions), integrator=integrator))
+    installed = {kind: it is not callbacks._CALLBACKS[kind] for kind, it in _installed().items()}
+    assert installed == dict.fromkeys(functions, path == "compiled")
+    assert runs[0].step(40) == bits
+    assert runs[0].data.sensordata.tobytes() == readings
+    assert not runs[0].failure
+
+
+def _installed() -> dict[str, Any]:
+    return callbacks._installed
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "message"),
+    [
+        ("passive", "array", "passive wrote nan for joint 'knee'"),
+        ("control", "array", r"control wrote (nan for actuator 'lag'|ctrl\[1\] = nan)"),
+        ("sensor", "array", "sensor wrote nan for one"),
+        ("act_dyn", float("nan"), "act_dyn returned nan for actuator 'lag'"),
+        ("act_gain", float("inf"), "act_gain returned inf for actuator 'lag'"),
+        ("act_bias", -1e200, r"act_bias returned -1e\+200 for actuator 'lag'"),
+    ],
+)
+def test_a_c_function_that_is_wrong_is_named_and_has_no_effect(
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str, kind: str, wrong: Any, message: str
+) -> None:
+    expected = make().step(40)
+    runs: list[Run] = []
+
+    def spoil(*_: int) -> None:
+        arrays = {"passive": "qfrc_passive", "control": "ctrl", "sensor": "sensordata"}
+        getattr(runs[0].data, arrays[kind])[1:2] = np.nan
+
+    shape = {"passive": _VOID, "control": _VOID, "sensor": _STAGED}.get(kind)
+    function = _LAW(lambda *_: wrong) if shape is None else shape(spoil)
+    runs.append(make(native(monkeypatch, **{kind: function})))
+    assert runs[0].step(40) == expected
+    assert re.fullmatch(rf"{message} at 0\.000000 s", runs[0].failure)
+    assert np.isfinite(runs[0].data.sensordata).all()
+
+
+def test_a_c_function_evaluates_its_model_without_hooks(
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    runs, calls = list[Run](), [0]
+
+    def nested(*_: int) -> None:
+        calls[0] += 1
+        mujoco.mj_passive(runs[0].simulation.model, runs[0].data)
+
+    runs.append(make(native(monkeypatch, passive=_VOID(nested), control=_VOID(nested))))
+    runs[0].step(5)
+    assert calls == [10]
+    assert not runs[0].failure
+
+
+def test_c_functions_serve_their_model_alone_also_beside_another_simulation(
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    model = mujoco.MjModel.from_xml_string(ROBOT)
+    runs: list[Run] = []
+
+    @_VOID
+    def push(_model: int, _data: int) -> None:
+        runs[0].data.qfrc_passive[:] += 4.0
+
+    runs.append(make(native(monkeypatch, passive=push)))
+    (run,) = runs
+    other, copy = mujoco.MjData(model), mujoco.MjData(run.simulation.model)
+    mujoco.mj_forward(model, other)
+    mujoco.mj_forward(run.simulation.model, copy)
+    assert not other.qfrc_passive.any()
+    assert not copy.qfrc_passive.any()
+    second = make(extension("Damp", damping=0.5))
+    for it in (run, second, run):
+        mujoco.mj_forward(it.simulation.model, it.data)
+    assert run.data.qfrc_passive.tolist() == [4.0, 4.0, 0.0, 0.0]
+    assert second.data.qfrc_passive == pytest.approx([-0.5, 1.0, 0.0, 0.0])
+    assert _installed()["passive"] is callbacks._CALLBACKS["passive"]
+    second.set.close()
+    mujoco.mj_forward(run.simulation.model, run.data)
+    assert run.data.qfrc_passive.tolist() == [4.0, 4.0, 0.0, 0.0]
+    assert (_installed()["passive"] is callbacks._CALLBACKS["passive"]) == (path == "python")
+    run.set.close()
+    assert mujoco.get_mjcb_passive() is None
 
 
 def test_c_functions_filter_contacts_and_are_clocks(
-    make: Any, monkeypatch: pytest.MonkeyPatch
+    make: Any, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     word, number = ctypes.c_void_p, ctypes.c_int
 
