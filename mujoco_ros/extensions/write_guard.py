@@ -19,7 +19,7 @@ _GAP = 64
 
 @cache
 def finite_check() -> Callable[[np.ndarray], bool]:
-    """Return a function that says whether all numbers are finite, and no larger than 1e150.
+    """Return a function that reports whether all numbers are finite, and no larger than 1e150.
 
     Its argument is an array of floats that is contiguous and not empty.
     """

@@ -92,21 +92,30 @@ def test_all_extensions_have_the_same_bits_twice(
 
 
 STEPS = 1500
-KINDS = {
-    "hosted": {"controller": "pick_place", "controller_robot": "arm"},
-    "lockstep": {"lockstep_timeout": 60.0},
-}
+HOSTED = {"controller": "pick_place", "controller_robot": "arm"}
+LOCKSTEP = {"lockstep_timeout": 60.0}
+KINDS = {"hosted": HOSTED, "lockstep": LOCKSTEP}
+MEASURED = {"measured_qpos": "qpos", "true_sensordata": "sensordata"}
+"""Fields of a log with realism, and those from which they differ."""
+REALISM = {"realism": "servo_1khz_ethercat,mems_imu"}
 
 
+@pytest.mark.parametrize("realism", [{}, REALISM], ids=["ideal", "realism"])
 @pytest.mark.parametrize("kind", KINDS)
 def test_two_simulators_with_all_extensions_have_the_same_bits(
-    start: SimulatorLauncher, tmp_path: Path, kind: str
+    start: SimulatorLauncher, tmp_path: Path, kind: str, realism: dict[str, str]
 ) -> None:
     scene = write_all_examples(tmp_path, ARM)
     logs = [tmp_path / "one.mjlog", tmp_path / "other.mjlog"]
     for log in logs:
         simulator = SimulatorClient(
-            start, scene=scene, state_log=log, seed=5, fresh_interpreter=True, **KINDS[kind]
+            start,
+            scene=scene,
+            state_log=log,
+            seed=5,
+            fresh_interpreter=True,
+            **KINDS[kind],
+            **realism,
         )
         if kind == "hosted":
             assert simulator.set_state(PAUSED).result == Result.RESULT_OK
@@ -124,6 +133,8 @@ def test_two_simulators_with_all_extensions_have_the_same_bits(
         assert "is disabled" not in simulator.simulator.log
     one, other = (fields(log) for log in logs)
     assert one == other
+    different = {it for it, other in MEASURED.items() if it in one and one[it] != one[other]}
+    assert different == (set(MEASURED) if realism else set())
     replayed = Playback(StateLog.open(logs[0]), on_segment=lambda _: None)
     segment = replayed.segment
     for row in range(len(segment.time)):
