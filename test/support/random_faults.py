@@ -40,7 +40,7 @@ class _BadFloat(float):
 
 
 def _raise(error: BaseException) -> None:
-    raise error
+    raise error.with_traceback(None)  # each raise would append to it
 
 
 _ERRORS = (

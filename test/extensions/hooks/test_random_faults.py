@@ -32,6 +32,7 @@ extensions: [{{use: faults, robot: r}}]
 """
 
 
+@pytest.mark.timeout(300 + FAULTS // 20)
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("integrator", ["implicitfast", "RK4"])
 def test_random_faults_end_nothing_and_publish_no_nan(
