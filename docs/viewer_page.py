@@ -90,6 +90,7 @@ def browser_pages(address: str) -> Iterator[Any]:
 
 def choose_plots(driver: Any, robot: str, plotted: Mapping[str, Sequence[str]]) -> None:
     """Select the plotted signals of a robot, by their kind."""
+    driver.click("Plots/Clear")
     driver.click("Plots/Choose")
     for kind, signals in plotted.items():
         driver.click(f"Plots/{robot} {kind}")

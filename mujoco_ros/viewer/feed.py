@@ -14,6 +14,9 @@ from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 MODEL_PATH = "simulation"
 """Studio keeps the camera while the path of the model stays the same."""
 
+_TITLE = "mujoco_ros"
+_TITLED_ROBOTS = 3
+
 # The inputs of mj_forward and the values sent to the page.
 _STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
 # Minimum period of changes of appearance, which send the whole model to the page [s].
@@ -54,6 +57,13 @@ class Feed:
         self._appearance_due = -np.inf
         self._edits = 0
         self._fresh = self._is_new = True
+
+    @property
+    def title(self) -> str:
+        """Title of the page or window, with the names of the first robots."""
+        names = [robot.name for robot in self._state.layout.robots]
+        shown = names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS)
+        return f"{', '.join(shown)} \u2013 {_TITLE}" if names else _TITLE
 
     def get_sim_events(self) -> list[messages.Event]:
         """Return the events since the last frame; called once per frame."""

@@ -9,7 +9,6 @@ from mujoco.studio import plugin, viewer_protocol
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.web.page import TITLE
 
 _DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
 _SIZE = (1280, 800)
@@ -39,7 +38,9 @@ def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_pr
     except ImportError as error:
         raise NoDisplayError(f"the viewer's window cannot be loaded: {error}") from error
     width, height = _SIZE
-    config = viewer_protocol.ViewerConfig(title=TITLE, width=width, height=height, gfx=_GRAPHICS)
+    config = viewer_protocol.ViewerConfig(
+        title=feed.title, width=width, height=height, gfx=_GRAPHICS
+    )
     try:
         return native_viewer.NativeViewer(config, feed, plugins=list(plugins))
     except RuntimeError as error:

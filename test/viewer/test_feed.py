@@ -1,5 +1,7 @@
 """The shared state in place of Studio's channel."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
@@ -98,3 +100,13 @@ def test_long_frames_are_announced_and_the_end_of_the_simulator_is_an_exit(state
     state.ended = True
     assert feed.get_sim_events() == [messages.ExitEvent()]
     assert len(frames) == 4
+
+
+def test_the_title_names_the_robots(state):
+    feed = Feed(state)
+    assert feed.title == "arm \u2013 mujoco_ros"
+    (robot,) = state.layout.robots
+    state.layout = SimpleNamespace(robots=[robot] * 5)
+    assert feed.title == "arm, arm, arm, \u2026 \u2013 mujoco_ros"
+    state.layout = SimpleNamespace(robots=[])
+    assert feed.title == "mujoco_ros"

@@ -10,12 +10,11 @@ from typing import Any
 
 from mujoco.studio import messages, plugin, viewer_protocol, web_viewer
 from mujoco.studio.web import web_server
+from websockets.http11 import Response
 
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web.page_script import add_script
 from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
-
-TITLE = "mujoco_ros"
 
 # Period of the checks for a browser while none is connected [s].
 _IDLE_PERIOD_S = 0.1
@@ -49,7 +48,7 @@ class Page(web_viewer.WebViewer):
         self, guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]
     ) -> None:
         self._guard, self._feed, self._connections = guard, feed, 0
-        config = viewer_protocol.ViewerConfig(title=TITLE, gfx="web")
+        config = viewer_protocol.ViewerConfig(title=feed.title, gfx="web")
         with contextlib.redirect_stdout(io.StringIO()):  # prints a banner with all interfaces
             super().__init__(config, feed, plugins=list(plugins))
         for event in self.get_sim_events():  # else the first page gets an empty scene
@@ -108,7 +107,11 @@ def open_page(guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.Viewer
     """
     web_server.bind_public_socket = lambda _host, _port: guard.socket
     web_server.bind_loopback_socket = lambda _port: _private_socket(guard)
-    web_server.serve = partial(guard.serve, finish=add_script)
+
+    def finish(path: str, response: Response) -> None:
+        add_script(path, response, title=feed.title)
+
+    web_server.serve = partial(guard.serve, finish=finish)
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)
 

@@ -1,9 +1,13 @@
 """The script added to Studio's page: it measures its lag, reconnects, and keeps the theme."""
 
+import html
+import re
+
 from websockets.http11 import Response
 
 _PAGES = ("/", "/index.html")
 _HEAD = b"<head>"
+_TITLE = re.compile(rb"<title>[^<]*</title>")
 # Studio's page reconnects only after 60 frames, half a minute without a graphics card. It starts
 # dark, whatever the browser prefers, and sends its theme only when the theme changes, even while
 # the viewer ignores it. For the marks, see `MarkedConnection`; each frame of the page draws what
@@ -40,6 +44,12 @@ _SCRIPT = b"""
           }
         };
         const initialTheme = theme(); // Before Studio's page reads its own.
+
+        // Studio's renderer sets its own title.
+        Object.defineProperty(document, "title", {
+          get: () => document.querySelector("title").textContent,
+          set: () => {},
+        });
 
         const STALE_S = 0.5;
         const MARK = "drawn=";
@@ -155,10 +165,12 @@ _SCRIPT = b"""
 """
 
 
-def add_script(path: str, response: Response) -> None:
-    """Add the script to the response if it is the page."""
+def add_script(path: str, response: Response, *, title: str) -> None:
+    """Add the script, and set the title, if the response is the page."""
     if path.partition("?")[0] not in _PAGES or response.status_code != 200:
         return
-    response.body = response.body.replace(_HEAD, _HEAD + _SCRIPT, 1)
+    body = response.body.replace(_HEAD, _HEAD + _SCRIPT, 1)
+    named = f"<title>{html.escape(title)}</title>".encode()
+    response.body = _TITLE.sub(lambda _: named, body, count=1)
     del response.headers["Content-Length"]
     response.headers["Content-Length"] = str(len(response.body))

@@ -107,12 +107,23 @@ def test_the_page_has_headers_that_keep_other_sites_from_reading_and_embedding_i
     assert headers["Cross-Origin-Opener-Policy"] == "same-origin"
     assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
     assert "Access-Control-Allow-Origin" not in headers
+    assert "<title>arm \u2013 mujoco_ros</title>".encode() in body
+    assert int(headers["Content-Length"]) == len(body)
     assert body.index(b"ReconnectingSocket") < body.index(b"web_client.js"), (
         "Studio's script is first"
     )
     status, headers, body = served.get("/model")
     assert (status, len(body) > 10_000) == (200, True)
     assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, browser):
+    page = browser.new_page()
+    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
+    page.goto(f"http://127.0.0.1:{served.guard.port}/")
+    page.evaluate("document.title = 'MuJoCo Web Viewer'")
+    assert page.title() == "arm \u2013 mujoco_ros"
+    page.close()
 
 
 def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(served, browser):

@@ -20,11 +20,16 @@ _SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 _MAX_POINTS = 600
 """Points per curve: more are not visible and slow the page down."""
 
+_DEFAULT_JOINTS = 6
+_DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
+
 SignalKey = tuple[str, str, str]
 
 
 class PlotsPanel(Panel):
     """A plot per unit of the selected signals.
+
+    At first, the positions of the first joints of a robot and its first force sensor are selected.
 
     Attributes:
         frozen: Whether the plots are frozen.
@@ -42,6 +47,7 @@ class PlotsPanel(Panel):
         self._model: object = None
         self._signals: dict[SignalKey, Signal] = {}
         self._histories: dict[SignalKey, History] = {}
+        self._is_chosen = False  # whether the selection is that of the user
 
     @property
     def plotted(self) -> list[Signal]:
@@ -50,6 +56,7 @@ class PlotsPanel(Panel):
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
         """Select or deselect a signal."""
+        self._is_chosen = True
         if is_selected and key not in self._histories:
             self._histories[key] = self._new_history(key)
         elif not is_selected:
@@ -90,6 +97,15 @@ class PlotsPanel(Panel):
         self._histories = {
             key: self._new_history(key) for key in self._histories if key in self._signals
         }
+        if not self._is_chosen:
+            self._histories = {key: self._new_history(key) for key in self._defaults()}
+
+    def _defaults(self) -> list[SignalKey]:
+        """Return the signals that are plotted before any was chosen."""
+        joints = [key for key in self._signals if key[2] == _DEFAULT_JOINT_LABEL]
+        first = [key for key in joints if key[0] == joints[0][0]][:_DEFAULT_JOINTS]
+        forces = [key for key in self._signals if key[2] == _DEFAULT_SENSOR_LABEL]
+        return first + forces[:1]
 
     def _new_history(self, key: SignalKey) -> History:
         return History(len(self._signals[key].curves), max(_SPANS_S))
@@ -110,6 +126,7 @@ class PlotsPanel(Panel):
         self.span_s = spans[selected] if selected else self.span_s
         imgui.SameLine()
         if widgets.button("Clear", enabled=bool(self._histories)):
+            self._is_chosen = True
             self._histories.clear()
 
     def _build_signal_list(self) -> None:

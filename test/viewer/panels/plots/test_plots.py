@@ -63,6 +63,7 @@ def test_a_distance_out_of_range_is_a_gap_in_its_curve(tmp_path):
 
 def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
     frames = show(PlotsPanel)
+    frames.use("Clear")
     assert "Select the signals to plot." in frames.texts
     frames.use("Choose")
     frames.use("arm joints")
@@ -83,6 +84,18 @@ def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
     assert not frames.curves
 
 
+def test_joints_and_a_force_are_plotted_before_any_choice(show, state, arm, monkeypatch):
+    frames = show(PlotsPanel)
+    keys = [signal.key for signal in frames.panel.plotted]
+    assert keys[0] == Q
+    assert {heading for heading, _, _ in keys[:6]} == {"arm joints"}
+    assert keys[6:] == [("arm wrenches", state.layout.robots[0].sensors["wrench"][0].name, "force")]
+    frames.use("Clear")
+    monkeypatch.setattr(state, "model", arm.model.__copy__())
+    frames.build(2)
+    assert not frames.panel.plotted, "a choice of the user, which stays"
+
+
 def test_only_the_last_seconds_are_drawn_with_a_limited_number_of_points(show, state):
     frames = show(PlotsPanel)
     frames.panel.select(Q, True)
@@ -100,6 +113,7 @@ def test_only_the_last_seconds_are_drawn_with_a_limited_number_of_points(show, s
 
 def test_a_signal_stays_selected_if_another_model_has_it_too(show, state, arm, monkeypatch):
     frames = show(PlotsPanel)
+    frames.use("Clear")
     frames.panel.select(Q, True)
     monkeypatch.setattr(state, "model", arm.model.__copy__())
     frames.build(2)
