@@ -11,7 +11,7 @@ from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
 from mujoco_ros.cli.progress import run_episodes
-from mujoco_ros.controllers.evaluation.bounds import LAB, TABLE, comparison, missed
+from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
@@ -24,7 +24,6 @@ from mujoco_ros.model.strict import parse_yaml
 
 _SEED_STRIDE = 1_000_000
 """Distance between the first episodes of two seeds."""
-_CHECK_EPISODES = 10
 _REFERENCE = "pick_place"
 """The controller with published metrics to compare with."""
 
@@ -118,8 +117,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--check",
         action="store_true",
-        help=f"run {_CHECK_EPISODES} episodes under the conditions lab and table each; print their "
-        "metrics in a line, and fail if one is out of bounds",
+        help=f"run the acceptance episodes of {' or '.join(ACCEPTANCE)}; print their metrics, and "
+        "fail if one is out of bounds",
     )
     return parser
 
@@ -174,25 +173,26 @@ def _show_episode(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    if options.controller != _REFERENCE:
+    acceptance = ACCEPTANCE.get(options.controller)
+    if acceptance is None:
         raise UserInputError(
-            f"--check is for {_REFERENCE}: there are no metrics of {options.controller} to "
-            "compare with"
+            f"--check is for {' and '.join(ACCEPTANCE)}: there are no limits of the metrics of "
+            f"{options.controller}"
         )
-    summaries, errors = {}, []
-    for name, bounds in (("lab", LAB), ("table", TABLE)):
-        seeds = _seeds(options.seed, _CHECK_EPISODES)
-        done, complete = run_episodes(_trial(options, name), seeds, options.jobs)
+    summaries, errors = [], []
+    for check in acceptance.checks:
+        seeds = _seeds(options.seed, check.episodes)
+        done, complete = run_episodes(_trial(options, check.conditions), seeds, options.jobs)
         if not complete:
             return INTERRUPTED
-        summaries[name] = summarize(done)
-        # The first bound is the success rate, which is checked for both conditions together.
-        errors += missed(bounds[1:], summaries[name])
-    good = sum(it.successes for it in summaries.values())
-    if good < 2 * _CHECK_EPISODES - 1:
-        errors.append(f"only {good} of {2 * _CHECK_EPISODES} succeeded")
-    metrics = ", ".join(f"{it.name} {it.text(summaries['lab'])}" for it in LAB[1:])
-    sys.stdout.write(f"{good} of {2 * _CHECK_EPISODES} succeeded; {metrics}\n")
+        summaries.append(summarize(done))
+        for text in missed(check.bounds, summaries[-1]):
+            errors.append(f"{check.conditions}: {text}")
+    good, count = (sum(it.successes for it in summaries), sum(it.count for it in summaries))
+    if good < count - acceptance.failures:
+        errors.append(f"only {good} of {count} succeeded")
+    metrics = ", ".join(f"{it.name} {it.text(summaries[0])}" for it in acceptance.checks[0].bounds)
+    sys.stdout.write(f"{good} of {count} succeeded; {metrics}\n")
     for text in errors:
         fail(text)
     return FAILED if errors else 0

@@ -1,8 +1,9 @@
-"""Acceptance limits of pick_place, and the results of the grasping lab for comparison."""
+"""Acceptance limits of controllers, and the results of the grasping lab for comparison."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from math import degrees
 
 from mujoco_ros.controllers.evaluation.statistics import Summary
 
@@ -13,7 +14,7 @@ class Bound:
 
     Attributes:
         name: Name of the metric with its unit.
-        lab: Result of "MuJoCo Robotics Lab, Part 9".
+        lab: Result of "MuJoCo Robotics Lab, Part 9"; empty without one.
         limit: The limit.
         value: Computes the metric.
         digits: Displayed decimal places.
@@ -78,6 +79,61 @@ PERTURBED = (
 """With the conditions ``perturbed``."""
 HANDOVER = (LAB[0], LAB[1])
 """Of the handover of two arms."""
+ESTIMATE = (
+    Bound(
+        "drift of the estimated base [% of the path]",
+        "",
+        2.0,
+        _largest("estimate_relative_drift", 1e2),
+        2,
+    ),
+    Bound("its error of roll and pitch [°]", "", 0.5, _largest("estimate_tilt", degrees(1.0)), 2),
+    Bound("its velocity, RMS [cm/s]", "", 5.0, _largest("estimate_velocity", 1e2), 2),
+)
+"""Of the estimated base of a walking robot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Episodes under conditions, and what must hold for them.
+
+    Attributes:
+        conditions: Name of the conditions.
+        episodes: Number of episodes.
+        bounds: The limits.
+    """
+
+    conditions: str
+    episodes: int
+    bounds: tuple[Bound, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Acceptance:
+    """What a controller must achieve.
+
+    Attributes:
+        checks: The episodes.
+        failures: Largest number of episodes that fail, of all together.
+    """
+
+    checks: tuple[Check, ...]
+    failures: int
+
+
+_TERRAIN = tuple(
+    Check(f"{direction}_on_{ground}", 1, (LAB[0], *ESTIMATE))
+    for ground in ("plates", "slope")
+    for direction in ("forwards", "sideways", "turning")
+)
+ACCEPTANCE: Mapping[str, Acceptance] = {
+    # The success rate is checked for both conditions together.
+    "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, TABLE[1:])), 1),
+    "walk": Acceptance(
+        (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE), *_TERRAIN), 1
+    ),
+}
+"""By the name of the controller."""
 SPEED = Bound("simulated time per processor time", "", 10.0, lambda it: it.speed, least=True)
 
 

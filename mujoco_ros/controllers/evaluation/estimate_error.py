@@ -7,11 +7,16 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.observation import BaseReading
 
+_LEAST_PATH = 1.0
+"""Path to which the drift of a shorter one is relative [m]."""
+
 
 class EstimateError:
     """Compares estimates of a floating base with the truth.
 
-    Position and yaw, which drift, are taken relative to their first errors.
+    The horizontal position, which drifts, is compared relative to its first error. Yaw, which
+    drifts too, is not compared; velocities are compared in the axes of the base, so that an error
+    of yaw does not count.
     """
 
     def __init__(self) -> None:
@@ -39,7 +44,8 @@ class EstimateError:
     def metrics(self) -> Mapping[str, float]:
         """Return the errors by name; none without estimates.
 
-        The drift is that at the end [m], with the length of the path [m], the tilt the largest
+        The drift is that at the end [m], with the length of the path [m] and as part of it (of at
+        least a metre), the tilt the largest
         error of roll and pitch [rad], the velocity the root mean square [m/s].
         """
         if not self._count:
@@ -47,6 +53,7 @@ class EstimateError:
         return {
             "estimate_drift": self._drift,
             "estimate_path": self._distance,
+            "estimate_relative_drift": self._drift / max(self._distance, _LEAST_PATH),
             "estimate_tilt": self._tilt,
             "estimate_velocity": float(np.sqrt(self._squares / self._count)),
         }

@@ -20,6 +20,7 @@ from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown
 from mujoco_ros.controllers.evaluation.statistics import summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
+from mujoco_ros.controllers.evaluation.trials.walk import WALKS
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -197,7 +198,39 @@ def test_the_command_writes_its_tables_and_reports_wrong_arguments(tmp_path, cap
     assert main(["pick_place", "--random", "lob"]) == 1
     assert "did you mean 'lab'?" in capsys.readouterr().err
     assert main(["stand", "--check"]) == 1
-    assert "--check is for pick_place" in capsys.readouterr().err
+    assert "--check is for pick_place and walk" in capsys.readouterr().err
+
+
+def test_a_check_of_walk_fails_with_each_limit_that_is_missed(capsys, monkeypatch):
+    estimate = {
+        "estimate_relative_drift": 0.01,
+        "estimate_tilt": 0.005,
+        "estimate_velocity": 0.02,
+    }
+    measures, failing = dict(estimate), set()
+
+    def run(trial, seeds, jobs):
+        name = next(name for name, it in WALKS.items() if it is trial.ranges)
+        done = []
+        for number, seed in enumerate(seeds):
+            outcome = "fell" if (name, number) in failing else "success"
+            done.append(replace(fake_episode(seed, outcome=outcome), measures=measures))
+        return done, True
+
+    monkeypatch.setattr("mujoco_ros.cli.evaluate.run_episodes", run)
+    assert main(["walk", "--check"]) == 0
+    assert "46 of 46 succeeded" in capsys.readouterr().out
+    failing.add(("randomised", 3))
+    assert main(["walk", "--check"]) == 0, "one of all may fail"
+    failing.add(("turning_on_plates", 0))
+    assert main(["walk", "--check"]) == 1
+    errors = capsys.readouterr().err
+    assert "turning_on_plates: success [%]: 0.0, limit: at least 100" in errors
+    assert "only 44 of 46 succeeded" in errors
+    failing.clear()
+    measures["estimate_tilt"] = 0.01
+    assert main(["walk", "--check"]) == 1
+    assert "pushed: its error of roll and pitch [°]: 0.57" in capsys.readouterr().err
 
 
 def test_an_invalid_command_ends_before_the_first_episode(tmp_path, capsys, monkeypatch):

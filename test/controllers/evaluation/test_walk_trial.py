@@ -83,6 +83,7 @@ def test_the_error_of_an_estimate_is_relative_to_its_start():
     metrics = error.metrics()
     assert metrics["estimate_drift"] == pytest.approx(0.2)
     assert metrics["estimate_path"] == pytest.approx(10.0)
+    assert metrics["estimate_relative_drift"] == pytest.approx(0.02)
     assert metrics["estimate_tilt"] == pytest.approx(0.01, rel=1e-3)
     assert metrics["estimate_velocity"] == pytest.approx(0.5)
     assert EstimateError().metrics() == {}
