@@ -8,6 +8,8 @@ from mujoco_ros.model.errors import UserInputError
 
 _NEWER_S = 0.1
 """Time by which a command may be newer than a tick [s]; after a reset it is newer by more."""
+_LONGEST_S = 1.0
+"""Time for which a goal waits to be taken [s]."""
 
 
 class BodyVelocity(NamedTuple):
@@ -56,3 +58,60 @@ class VelocityInput:
 
 VELOCITY_INPUT: Key[VelocityInput] = Key("velocity/input", VelocityInput)
 """Commanded velocity of a walking or driving robot; a host without clients lacks it."""
+
+
+class PlanarPose(NamedTuple):
+    """A pose on the ground.
+
+    Attributes:
+        x: [m]
+        y: [m]
+        yaw: [rad]
+    """
+
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+
+
+class PlanarGoal(NamedTuple):
+    """Where a robot shall go.
+
+    Attributes:
+        pose: In the frame of the estimated odometry, or in that of the base.
+        is_relative: Whether it is in the frame of the base.
+    """
+
+    pose: PlanarPose
+    is_relative: bool = False
+
+
+class GoalInput:
+    """The goal that a client sends last; all methods belong to the controller's thread."""
+
+    def __init__(self) -> None:
+        self._goal: PlanarGoal | None = None
+        self._since = 0.0
+
+    def receive(self, goal: PlanarGoal, time: float) -> None:
+        """Take a goal that was received at a time of the robot [s].
+
+        Raises:
+            UserInputError: A component is not a finite number.
+        """
+        for axis, value in goal.pose._asdict().items():
+            if not isfinite(value):
+                raise UserInputError(f"goal {axis} must be a finite number, got {value}")
+        self._goal, self._since = goal, time
+
+    def take(self, time: float) -> PlanarGoal | None:
+        """Return the goal once, at the time of a tick [s]; None without one, or of before a reset.
+
+        A goal that no state takes within a second is forgotten.
+        """
+        goal, self._goal = self._goal, None
+        return goal if -_NEWER_S <= time - self._since <= _LONGEST_S else None
+
+
+GOAL_INPUT: Key[GoalInput] = Key("goal/input", GoalInput)
+"""Goal of a walking or driving robot; a host without clients lacks it."""

@@ -1,12 +1,14 @@
-"""Topics between a controller and its clients: commanded velocity in, estimated base out."""
+"""Topics between a controller and its clients: commanded motion in, estimated base out."""
 
 import struct
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
+from math import atan2
 from typing import Any
 
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
@@ -15,16 +17,24 @@ from mujoco_ros.bridge.publishing.template_publisher import split
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
+from mujoco_ros.controllers.interface.inputs import (
+    GOAL_INPUT,
+    VELOCITY_INPUT,
+    BodyVelocity,
+    GoalInput,
+    PlanarGoal,
+    PlanarPose,
+    VelocityInput,
+)
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.command_queue import QueueFullError
 
 Submit = Callable[[Callable[[], Any]], "Future[Any]"]
-ODOM_ESTIMATED, CMD_VEL = "odom_estimated", "cmd_vel"
+ODOM_ESTIMATED, CMD_VEL, GOAL_POSE = "odom_estimated", "cmd_vel", "goal_pose"
 ODOM = "odom"
 """Frame of estimates, which drifts in ``world``."""
 _NUMBERS = (
@@ -68,6 +78,11 @@ class ControllerTopics:
             controller.store.provide(VELOCITY_INPUT, self._velocity)
             self._topic = within(robot.namespace, CMD_VEL)
             endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
+        if GOAL_INPUT.name in keys and robot.bases:
+            self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.bases[0].name))
+            controller.store.provide(GOAL_INPUT, self._goal)
+            self._goal_topic = within(robot.namespace, GOAL_POSE)
+            endpoints.subscription(PoseStamped, self._goal_topic, self._receive_goal, RELIABLE)
 
     def publish(self, time: float) -> None:
         """Publish what the controller has computed at a tick [s], in its thread."""
@@ -78,11 +93,27 @@ class ControllerTopics:
         linear, angular = message.twist.linear, message.twist.angular
         velocity = BodyVelocity(linear.x, linear.y, angular.z)
 
+        self._pass_on(self._topic, partial(self._velocity.receive, velocity))
+
+    def _receive_goal(self, message: PoseStamped) -> None:
+        frame, it = message.header.frame_id, message.pose
+        if frame not in self._frames:
+            error = unknown("frame", frame, self._frames)
+            self._rejections.report(self._goal_topic, "refused", str(error))
+            return
+        q = it.orientation
+        yaw = atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
+        goal = PlanarGoal(PlanarPose(it.position.x, it.position.y, yaw), frame != ODOM)
+        self._pass_on(self._goal_topic, partial(self._goal.receive, goal))
+
+    def _pass_on(self, topic: str, take: Callable[[float], None]) -> None:
+        """Call a function with the robot's time in the controller's thread."""
+
         def receive() -> None:
             try:
-                self._velocity.receive(velocity, self._now())
+                take(self._now())
             except UserInputError as error:
-                self._rejections.report(self._topic, "refused", str(error))
+                self._rejections.report(topic, "refused", str(error))
 
         with suppress(QueueFullError):  # the physics thread has ended
             self._submit(receive)

@@ -4,12 +4,20 @@ from concurrent.futures import Future
 
 import numpy as np
 import pytest
-from geometry_msgs.msg import TwistStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from simulators import Listener
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
+from mujoco_ros.controllers.interface.inputs import (
+    GOAL_INPUT,
+    VELOCITY_INPUT,
+    BodyVelocity,
+    GoalInput,
+    PlanarGoal,
+    PlanarPose,
+    VelocityInput,
+)
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.library.catalogue import load
@@ -62,6 +70,42 @@ def test_a_walk_receives_velocities_and_publishes_the_estimated_base(listener: L
     assert (pose.position.x, pose.position.z, pose.orientation.w) == (1.0, 3.0, 0.5)
     assert (pose.orientation.y, twist.linear.y, twist.angular.z) == (-0.5, 5.0, 9.0)
     assert all(it.header.stamp.nanosec == 250_000_000 for it in odometry.messages)
+
+
+@pytest.mark.parametrize(("frame", "is_relative"), [("odom", False), ("pelvis", True)])
+def test_a_walk_receives_goals_in_the_frames_of_the_robot(listener: Listener, frame, is_relative):
+    controller = load("walk")
+    (robot,) = Simulation(load_scene("humanoid")).layout.robots
+    ControllerTopics(Endpoints(listener.node), controller, robot, call, now=lambda: 0.0)
+    goals = controller.store.get(GOAL_INPUT)
+    client = listener.node.create_publisher(PoseStamped, "goal_pose", 10)
+    unknown, message = PoseStamped(), PoseStamped()
+    unknown.header.frame_id, message.header.frame_id = "world", frame
+    message.pose.position.x, message.pose.position.y = 1.0, -2.0
+    message.pose.orientation.z = message.pose.orientation.w = np.sqrt(0.5)
+    received: list[PlanarGoal] = []
+
+    def is_received() -> bool:
+        client.publish(unknown)  # refused
+        client.publish(message)
+        goal = goals.take(0.0)
+        received.extend(() if goal is None else (goal,))
+        return len(received) > 2
+
+    assert listener.spin_until(is_received)
+    assert {it.is_relative for it in received} == {is_relative}
+    assert received[0].pose == pytest.approx(PlanarPose(1.0, -2.0, np.pi / 2))
+
+
+def test_a_goal_is_taken_once_and_forgotten_with_a_reset_of_time():
+    goals, goal = GoalInput(), PlanarGoal(PlanarPose(1.0, 0.0, 0.0))
+    goals.receive(goal, 5.0)
+    assert goals.take(5.005) == goal
+    assert goals.take(5.01) is None
+    goals.receive(goal, 5.0)
+    assert goals.take(0.0) is None
+    goals.receive(goal, 5.0)
+    assert goals.take(6.5) is None, "no state has taken it in time"
 
 
 def test_a_controller_without_such_states_has_no_topics(listener: Listener):

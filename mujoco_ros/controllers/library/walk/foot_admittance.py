@@ -20,6 +20,13 @@ _ADAPTATION = 5.0
 """Rate at which the slope of the ground is adopted [1/s]."""
 _FLAT = 0.7
 """Part of a sole in which the centre of pressure shows that it is flat on the ground."""
+_BALANCED = 0.2
+"""Part of a sole by which the centre of pressure may be beside the wanted one."""
+_ALIGNMENT, _FASTEST = 10.0, 1.0
+"""Angular acceleration [rad/s²] and largest angular velocity [rad/s] of a sole that is turned onto
+the ground."""
+_TURNS = 0.3
+"""Such an angular velocity that it reaches only if the foot is not flat on the ground [rad/s]."""
 _LARGEST_TILT = 0.3
 """[rad]"""
 
@@ -61,9 +68,16 @@ class FootAdmittance:
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
         self.ground = np.zeros((2, 2))
         self._half_sizes = half_sizes
+        self._limits = np.maximum(half_sizes - config.sole_margin, 0.0)
         self._tilts, self._difference = np.zeros((2, 2)), 0.0
         self._lever, self._moment = np.zeros(3), np.zeros(3)
         self.tilt, self.lift = np.zeros((2, 2)), 0.0
+        self._turning = np.zeros((2, 2))
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether no foot turns onto the ground."""
+        return float(np.abs(self._turning).max()) < _TURNS
 
     def step(
         self,
@@ -92,17 +106,19 @@ class FootAdmittance:
         self._measure(observation, estimator)
         config, tilt, measured = self._config, self.tilt, self.loads
         for foot in (LEFT, RIGHT):
-            is_swinging = support is not None and foot != support
-            if is_swinging or measured[foot] < _LEAST_LOAD * self._weight:
+            if measured[foot] < _LEAST_LOAD * self._weight:
+                self._turning[foot] = 0.0
                 tilt[foot] += _SWING_RETURN * period * (slope - tilt[foot])
                 self.ground[foot] = tilt[foot]
                 continue
-            ahead, left = pressure[foot]
+            ahead, left = self._wanted(foot, pressure[foot])
             error = self._torques[foot] - measured[foot] * np.array([left, -ahead])
             ground = self.ground[foot]
             ground += _ADAPTATION * period * self._flatness(foot) * (self._tilts[foot] - ground)
+            turning = self._align(foot, error, period)
+            ground += period * turning
             tilt[foot] += period * (
-                config.ankle_damping * error + config.ankle_return * (ground - tilt[foot])
+                config.ankle_damping * error + turning + config.ankle_return * (ground - tilt[foot])
             )
         np.clip(tilt, -_LARGEST_TILT, _LARGEST_TILT, out=tilt)
         if support is None:
@@ -111,6 +127,37 @@ class FootAdmittance:
             self.lift += period * (
                 config.force_damping * float(difference) + config.force_return * ground
             )
+
+    def _wanted(self, foot: int, pressure: np.ndarray) -> list[float]:
+        """Return the wanted centre of pressure [m].
+
+        At its limit, it is the measured one if that is farther outwards: a robot that tips about
+        the edge of a sole shall not lean farther out.
+        """
+        load, limit = self.loads[foot], self._limits[foot] - 1e-6
+        roll, pitch = self._torques[foot]
+        measured = np.array([-pitch, roll]) / load
+        outwards = np.where(
+            pressure > 0.0, np.maximum(pressure, measured), np.minimum(pressure, measured)
+        )
+        wanted: list[float] = np.where(np.abs(pressure) < limit, pressure, outwards).tolist()
+        return wanted
+
+    def _align(self, foot: int, error: np.ndarray, period: float) -> np.ndarray:
+        """Return the angular velocity that brings a whole sole onto the ground [rad/s].  # (2,)
+
+        A sole on the edge of a plate has its centre of pressure at that edge, however it turns. The
+        longer this lasts, the faster the sole turns. On a sole that is flat, a small rotation moves
+        the centre of pressure, and this ends.
+        """
+        width, length = self._half_sizes[foot][::-1] * (_BALANCED * self.loads[foot])
+        reach = np.array([width, length])
+        beyond = np.where(np.abs(error) > reach, np.sign(error), 0.0)
+        turning: np.ndarray = self._turning[foot]
+        turning[beyond * turning < 0.0] = 0.0
+        turning[:] = np.abs(beyond) * turning + _ALIGNMENT * period * beyond
+        np.clip(turning, -_FASTEST, _FASTEST, out=turning)
+        return turning
 
     def _flatness(self, foot: int) -> float:
         """Return 1 if the centre of pressure is in the middle of a sole, 0 near its edge.

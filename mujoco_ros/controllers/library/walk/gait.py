@@ -27,6 +27,8 @@ _PREVIEW = 3
 """Steps after which the pattern comes to rest; a later one changes the DCM by less than 1 %."""
 
 
+_LONGEST_WAIT = 1.0
+"""Largest time by which a double support lasts longer [s]."""
 _SAME, _DISPLACED = 1e-6, 0.03
 """Largest differences [m, rad] of feet beside each other, as planned and after an adjustment."""
 
@@ -51,7 +53,7 @@ class GaitConfig:
     step_height: float = 0.05
     least_width: float = 0.16
     turn_width: float = 0.15
-    zmp_inwards: float = 0.0
+    zmp_inwards: float = 0.01
 
     def __post_init__(self) -> None:
         check_positive(
@@ -85,6 +87,7 @@ class Gait:
         steps: Steps so far.
         planned_end: DCM at the end of the last single support, before `land_at` [m].  # (2,)
         slope: Expected rise of the ground along x and y of ``world``.  # (2,)
+        is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.
     """
 
     def __init__(self, config: GaitConfig, omega: float, width: float) -> None:
@@ -96,13 +99,14 @@ class Gait:
         """Rest on both feet."""
         self.feet = list(feet)
         self.phase: Phase | None = None
-        self.elapsed, self.steps = 0.0, 0
+        self.elapsed, self.steps, self.is_marching = 0.0, 0, False
         self.slope = np.zeros(2)
         self._velocity = BodyVelocity()
         self.planned_end = self.middle
         self._next: list[Phase] = []
         self._end = self.middle
         self._is_last = self._ends = False
+        self._is_waiting, self._waited = False, 0.0
 
     @property
     def middle(self) -> np.ndarray:
@@ -129,18 +133,44 @@ class Gait:
             return DcmState(self.middle, self.middle)
         segment = self.phase.segment
         remaining = segment.duration - self.elapsed
+        dcm = dcm_before(segment, self._end, remaining, self.omega)
+        if self._is_waiting:
+            return DcmState(dcm, dcm)
         zmp = segment.begin + (segment.end - segment.begin) * (self.elapsed / segment.duration)
-        return DcmState(dcm_before(segment, self._end, remaining, self.omega), zmp)
+        return DcmState(dcm, zmp)
 
-    def step(self, period: float, velocity: BodyVelocity) -> None:
-        """Continue by a tick [s]."""
-        if self.phase is None:
-            if velocity.is_zero:
-                return
-            self._depart(velocity)
+    def step(
+        self,
+        period: float,
+        velocity: BodyVelocity,
+        is_steady: bool = True,
+        is_flat: bool = True,
+    ) -> None:
+        """Continue by a tick.
+
+        A double support waits, with the DCM at rest, while a foot turns onto the ground, and at its
+        end until the robot can stand on one foot.
+
+        Args:
+            period: [s]
+            velocity: Velocity of the body.
+            is_steady: Whether the robot can stand on one foot.
+            is_flat: Whether no foot turns onto the ground.
+        """
+        phase = self.phase
+        if phase is None:
+            if not self._rests(velocity):
+                self._depart(velocity)
             return
+        is_over = self.elapsed + period > phase.segment.duration - 0.5 * period
+        can_wait = phase.support is not None and phase.swing is None and not self._next
+        self._is_waiting = can_wait and not (is_flat and (is_steady or not is_over))
+        if self._is_waiting and self._waited < _LONGEST_WAIT:
+            self._waited += period
+            return
+        self._is_waiting = False
         self.elapsed += period
-        if self.elapsed > self.phase.segment.duration - 0.5 * period:
+        if is_over:
             self._finish(velocity)
 
     def land_at(self, foot: Footstep) -> None:
@@ -229,16 +259,20 @@ class Gait:
         shift = ZmpSegment(begin, end, self.config.double_support)
         return dcm_at_start([shift, *self._ahead(swing, self._velocity)], self.omega)
 
+    def _rests(self, velocity: BodyVelocity) -> bool:
+        return velocity.is_zero and not self.is_marching
+
     def _ends_at(
         self, landed: Footstep, other: Footstep, velocity: BodyVelocity, tolerance: float
     ) -> bool:
         """Return whether a step is the last one: the feet stand beside each other."""
         goal = beside(landed, self.width)
-        return velocity.is_zero and bool(np.allclose(goal[1:4], other[1:4], atol=tolerance))
+        return self._rests(velocity) and bool(np.allclose(goal[1:4], other[1:4], atol=tolerance))
 
     def _begin(self, phase: Phase, end: np.ndarray) -> None:
         """Begin a phase that ends with a DCM."""
         self.phase, self.elapsed, self._end = phase, 0.0, end
+        self._is_waiting, self._waited = False, 0.0
 
     def _step_after(self, support: Footstep, velocity: BodyVelocity) -> Footstep:
         duration = self.config.single_support + self.config.double_support
@@ -252,7 +286,7 @@ class Gait:
         config, segments = self.config, []
         for number in range(_PREVIEW):
             at = self._zmp(support)
-            is_last = velocity.is_zero or number == _PREVIEW - 1
+            is_last = self._rests(velocity) or number == _PREVIEW - 1
             swing = beside(support, self.width) if is_last else self._step_after(support, velocity)
             to = self._zmp(swing)
             if is_last:

@@ -6,17 +6,25 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
+from mujoco_ros.controllers.interface.inputs import (
+    GOAL_INPUT,
+    VELOCITY_INPUT,
+    BodyVelocity,
+    PlanarPose,
+)
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
+from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.model.errors import UserInputError
 
 WALKER: Key[Walker] = Key("walk/walker", Walker)
+_RESUMES: Key[str] = Key("walk/resumes", str)
+"""Outcome of RECOVER."""
 _STANDING = BodyVelocity()
 _NEWEST = 0.1
 """Greatest age of a command that starts a walk [s]."""
@@ -43,6 +51,21 @@ class UprightConfig:
         check_positive(self, "max_tilt")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WatchedConfig(UprightConfig):
+    """Settings of the states that a push ends.
+
+    Attributes:
+        recover_above: Error of the DCM from which on the robot recovers [m].
+    """
+
+    recover_above: float = 0.1
+
+    def __post_init__(self) -> None:
+        UprightConfig.__post_init__(self)
+        check_positive(self, "recover_above")
+
+
 @dataclass(frozen=True, kw_only=True)
 class StandBalancedConfig(GaitConfig, StabilizerConfig):
     """Settings of `StandBalanced`; those of the gait take effect when the controller starts.
@@ -51,23 +74,25 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
+        recover_above: Error of the DCM from which on the robot recovers [m].
     """
 
     feet: tuple[str, ...]
     force_sensors: tuple[str, ...]
     max_tilt: float = 0.5
+    recover_above: float = 0.1
 
     def __post_init__(self) -> None:
         GaitConfig.__post_init__(self)
         StabilizerConfig.__post_init__(self)
-        check_positive(self, "max_tilt")
+        check_positive(self, "max_tilt", "recover_above")
         for name in ("feet", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right foot")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WalkWithVelocityConfig(UprightConfig):
+class WalkWithVelocityConfig(WatchedConfig):
     """Settings of `WalkWithVelocity`; they take effect at once.
 
     Attributes:
@@ -84,7 +109,7 @@ class WalkWithVelocityConfig(UprightConfig):
     command_timeout: float = 0.5
 
     def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
+        WatchedConfig.__post_init__(self)
         check_positive(self, "command_timeout")
         for axis, fastest in _FASTEST._asdict().items():
             value = getattr(self, f"velocity_{axis}")
@@ -97,6 +122,40 @@ class WalkWithVelocityConfig(UprightConfig):
     def velocity(self) -> BodyVelocity:
         """The velocity of the body."""
         return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WalkToGoalConfig(WatchedConfig):
+    """Settings of `WalkToGoal`; they take effect at once.
+
+    Attributes:
+        largest_distance: Distance from the goal with which it is reached [m].
+        largest_angle: Difference of the yaws with which it is reached [rad].
+    """
+
+    largest_distance: float = 0.02
+    largest_angle: float = 0.035
+
+    def __post_init__(self) -> None:
+        WatchedConfig.__post_init__(self)
+        check_positive(self, "largest_distance", "largest_angle")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StepInPlaceConfig(UprightConfig):
+    """Settings of `StepInPlace`; they take effect at once.
+
+    Attributes:
+        steady_below: Error of the DCM that is small [m].
+        steady_for: Time for which it is small at the end [s].
+    """
+
+    steady_below: float = 0.03
+    steady_for: float = 1.0
+
+    def __post_init__(self) -> None:
+        UprightConfig.__post_init__(self)
+        check_positive(self, "steady_below", "steady_for")
 
 
 def _commanded(context: StateContext, timeout: float) -> BodyVelocity | None:
@@ -133,10 +192,39 @@ class BalancedWalkState(State):
         return None
 
 
-class StandBalanced(BalancedWalkState):
-    """Stands on both feet, at first in the measured pose, until a client commands a velocity."""
+class WatchedWalkState(BalancedWalkState):
+    """Base of the states that a strong push ends."""
 
-    outcomes = ("commanded", "fell")
+    outcomes: ClassVar[tuple[str, ...]] = ("pushed", *BalancedWalkState.outcomes)
+    Config: ClassVar[type[Any] | None] = WatchedConfig
+    resumes: ClassVar[str] = "steady"
+
+    def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
+        """Walk with a velocity; return ``fell``, or ``pushed`` if the DCM is far off."""
+        fallen = super().balance(context, velocity)
+        context.store.set(_RESUMES, self.resumes)
+        error = float(np.hypot(*context.store.get(WALKER).dcm_error))
+        if fallen is not None or error <= self.config.recover_above:
+            return fallen
+        context.reason = f"the DCM is {error:.2f} m beside its reference"
+        return "pushed"
+
+
+def _take_goal(context: StateContext) -> bool:
+    """Take a new goal of a client; return whether there is one."""
+    goal = context.store.get(GOAL_INPUT).take(context.time) if GOAL_INPUT in context.store else None
+    if goal is None:
+        return False
+    walker = context.store.get(WALKER)
+    walker.goal = joined(walker.place(), goal.pose) if goal.is_relative else goal.pose
+    return True
+
+
+class StandBalanced(WatchedWalkState):
+    """Stands on both feet, at first in the measured pose, until a client commands a motion."""
+
+    outcomes = ("commanded", "goal", *WatchedWalkState.outcomes)
+    topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     Config = StandBalancedConfig
     config: StandBalancedConfig
 
@@ -154,33 +242,100 @@ class StandBalanced(BalancedWalkState):
     def run(self, context: StateContext) -> str | None:
         """Balance."""
         command = _commanded(context, _NEWEST)
-        is_commanded = command is not None and not command.is_zero
-        return self.balance(context, _STANDING) or ("commanded" if is_commanded else None)
+        ended = self.balance(context, _STANDING)
+        if ended is None and command is not None and not command.is_zero:
+            return "commanded"
+        if ended is None and _take_goal(context):
+            return "goal"
+        return ended
 
 
-class WalkWithVelocity(BalancedWalkState):
+class WalkWithVelocity(WatchedWalkState):
     """Walks with the velocity of its settings, which a zero velocity ends like a stop."""
 
     has_live_settings = True
-    topics = (*BalancedWalkState.topics, VELOCITY_INPUT)
+    outcomes = ("goal", *WatchedWalkState.outcomes)
+    topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
+    resumes = "walk_on"
     Config = WalkWithVelocityConfig
     config: WalkWithVelocityConfig
 
     def run(self, context: StateContext) -> str | None:
         """Walk."""
         command = _commanded(context, self.config.command_timeout)
-        return self.balance(context, command or self.config.velocity)
+        ended = self.balance(context, command or self.config.velocity)
+        return ended or ("goal" if _take_goal(context) else None)
 
 
-class StopWalking(BalancedWalkState):
+class WalkToGoal(WatchedWalkState):
+    """Walks to the goal that a client has sent last."""
+
+    has_live_settings = True
+    outcomes = ("reached", "commanded", *WatchedWalkState.outcomes)
+    topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
+    resumes = "go_on"
+    Config = WalkToGoalConfig
+    config: WalkToGoalConfig
+
+    def run(self, context: StateContext) -> str | None:
+        """Walk; a robot that stands beside the goal walks again."""
+        _take_goal(context)
+        walker = context.store.get(WALKER)
+        place = walker.place()
+        error = error_of(walker.goal or place, place)
+        gait = walker.gait.config
+        step = gait.single_support + gait.double_support
+        ended = self.balance(context, velocity_to(error, step, _FASTEST))
+        if ended is not None:
+            return ended
+        command = _commanded(context, _NEWEST)
+        if command is not None and not command.is_zero:
+            return "commanded"
+        return "reached" if walker.is_at_rest and self._is_reached(error) else None
+
+    def _is_reached(self, error: PlanarPose) -> bool:
+        distance = float(np.hypot(error.x, error.y))
+        is_there = distance <= self.config.largest_distance
+        return is_there and abs(error.yaw) <= self.config.largest_angle
+
+
+class StopWalking(WatchedWalkState):
     """Puts both feet beside each other."""
 
-    outcomes = ("done", "fell")
+    outcomes = ("done", *WatchedWalkState.outcomes)
 
     def run(self, context: StateContext) -> str | None:
         """Finish the step, and take a last one."""
+        ended = self.balance(context, _STANDING)
+        return ended or ("done" if context.store.get(WALKER).is_at_rest else None)
+
+
+class StepInPlace(BalancedWalkState):
+    """Steps in place after a push, until the robot is steady."""
+
+    has_live_settings = True
+    outcomes = ("walk_on", "go_on", "steady", *BalancedWalkState.outcomes)
+    Config = StepInPlaceConfig
+    config: StepInPlaceConfig
+
+    def start(self, context: StateContext) -> None:
+        """Begin to step."""
+        context.store.get(WALKER).gait.is_marching = True
+        self._since = context.time
+
+    def run(self, context: StateContext) -> str | None:
+        """Step."""
+        walker = context.store.get(WALKER)
         fallen = self.balance(context, _STANDING)
-        return fallen or ("done" if context.store.get(WALKER).is_at_rest else None)
+        if float(np.hypot(*walker.dcm_error)) > self.config.steady_below:
+            self._since = context.time
+        if fallen is not None or context.time - self._since < self.config.steady_for:
+            return fallen
+        return context.store.get(_RESUMES)
+
+    def teardown(self, context: StateContext) -> None:
+        """Step in place no more."""
+        context.store.get(WALKER).gait.is_marching = False
 
 
 class StayFallen(State):
@@ -196,4 +351,6 @@ class StayFallen(State):
         return None
 
 
-STATES: tuple[type[State], ...] = (StandBalanced, WalkWithVelocity, StopWalking, StayFallen)
+STATES: tuple[type[State], ...] = (
+    *(StandBalanced, WalkWithVelocity, WalkToGoal, StopWalking, StepInPlace, StayFallen),
+)

@@ -9,7 +9,7 @@ from mujoco_ros.controllers.library.walk.footsteps import Footstep
 
 _APEX = 0.45
 """Part of the swing at which the foot is highest."""
-_APPROACH, TOUCHDOWN = 0.8, 0.93
+_APPROACH, TOUCHDOWN = 0.75, 0.88
 """Parts of the swing from which on the foot is lowered with a constant velocity, and at which it is
 at its goal; the rest is for contact that comes late."""
 APPROACH_VELOCITY = 0.09

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
@@ -37,14 +37,19 @@ from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyContro
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
+_UNLOADED = 0.05
+"""Load of a foot that carries nothing, as part of the weight."""
+_UNSTEADY = 0.02
+"""Error of the DCM with which the robot does not begin to stand on one foot [m]."""
 _RISE = 0.1
 """Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
 _LAST_ADJUSTMENT = 0.75
 """Part of the swing after which its goal does not move."""
 _STEEPEST = 0.15
 """Largest expected rise of the ground."""
-_SLOPE_SHARE = 0.3
-"""Part of the difference of measured and expected slope by which a step changes the latter."""
+_SLOPE_SHARE, _EDGE = 0.15, 0.05
+"""Part of the difference of measured and expected slope by which a step changes the latter, and the
+largest difference that counts: that of a foot on an edge is larger."""
 _TURN = 0.5
 """Largest velocity of the joints until their initial positions are reached [rad/s]."""
 
@@ -60,6 +65,7 @@ class Walker:
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
+        goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
 
     def __init__(self, robot: RobotModel, feet: Sequence[str], sensors: Sequence[str]) -> None:
@@ -95,6 +101,7 @@ class Walker:
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes = np.zeros(4), np.zeros(9)
         self.dcm_error = np.zeros(2)
+        self.goal: PlanarPose | None = None
 
     def begin(
         self,
@@ -133,7 +140,7 @@ class Walker:
             feet.append(Footstep(side, x, y, atan2(axes[1, 0], axes[0, 0]), z))
             self._admittance.tilt[side] = self._admittance.ground[side] = roll_and_pitch(axes)
             task.linear[:] = task.angular[:] = 0.0
-        self.gait = Gait(gait, self._omega, self._width)
+        self.gait, self.goal = Gait(gait, self._omega, self._width), None
         self._adjustment = StepAdjustment(self._omega, self._limits.min(axis=0), gait.least_width)
         self.gait.start((feet[LEFT], feet[RIGHT]))
         self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
@@ -145,6 +152,21 @@ class Walker:
         """Whether the robot stands on both feet."""
         return self.gait.phase is None
 
+    def place(self) -> PlanarPose:
+        """Return the estimated pose between the feet, as if both stood beside the support foot."""
+        phase, data = self.gait.phase, self.estimator.robot.data
+        feet, half = [], 0.5 * self._width
+        for side, sole in enumerate(self.estimator.soles):
+            origin, axes = sole.frame(data)
+            yaw = atan2(axes[1, 0], axes[0, 0])
+            x, y = turned(0.0, -half if side == LEFT else half, yaw)
+            feet.append(PlanarPose(float(origin[0]) + x, float(origin[1]) + y, yaw))
+        if phase is not None and phase.support is not None:
+            return feet[phase.support.side]
+        left, right = feet
+        x, y = 0.5 * (left.x + right.x), 0.5 * (left.y + right.y)
+        return PlanarPose(x, y, mean_yaw(left.yaw, right.yaw, 0.5))
+
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
         """Return positions, velocities and torques of the joints for the next tick.  # (3, n)
 
@@ -153,7 +175,7 @@ class Walker:
             ArithmeticError: Whole-body control has no solution.
         """
         self.estimator.update(observation)
-        self.gait.step(self._period, velocity)
+        self.gait.step(self._period, velocity, self._is_steady(), self._admittance.is_flat)
         yaws, support = self._place_feet()
         reference = self.gait.reference()
         dcm = self._measured_dcm(yaws)
@@ -175,6 +197,12 @@ class Walker:
         self._control.step()
         torques = self._feed_forward.torques(self._control.velocity, loads, pressure, self._period)
         return np.stack((self._control.q, self._control.dq, torques))
+
+    def _is_steady(self) -> bool:
+        """Return whether the foot that has landed last can carry the robot alone."""
+        weight = self._control.body.mass * self._gravity
+        is_alone = float(self.estimator.loads[1 - self._goal.side]) < _UNLOADED * weight
+        return is_alone or float(np.hypot(*self.dcm_error)) < _UNSTEADY
 
     def _place_feet(self) -> tuple[list[float], int | None]:
         """Set the positions of the feet; return their yaws and the one that stands alone."""
@@ -209,7 +237,8 @@ class Walker:
         self._landing.begin()
         self._goal = self._planned = planned
         self._adjustment.begin(self.gait.feet[support], planned)
-        self.gait.slope += _SLOPE_SHARE * (self._slope_under(support) - self.gait.slope)
+        difference = self._slope_under(support) - self.gait.slope
+        self.gait.slope += _SLOPE_SHARE * np.clip(difference, -_EDGE, _EDGE)
 
     def _slope_under(self, foot: int) -> np.ndarray:
         """Return the rise of the ground under a foot along x and y of ``world``.  # (2,)"""

@@ -66,3 +66,19 @@ def test_a_footstep_is_on_the_plane_through_the_support_foot():
     support = Footstep(RIGHT, 1.0, 2.0, 0.0, 0.5)
     step = on_slope(Footstep(LEFT, 1.2, 2.1, 0.0), support, np.array([0.1, -0.2]))
     assert step.z == pytest.approx(0.5 + 0.02 - 0.02)
+
+
+def test_a_corner_that_has_slipped_off_is_lowered_again_without_a_jump_of_its_velocity():
+    landing = Landing(WEIGHT)
+    landing.begin()
+    landing.step(sole(0.85), 0.85, 0.0, PERIOD)
+    landing.step(sole(0.86), 0.86, 100.0, PERIOD)
+    assert landing.has_landed
+    heights = []
+    for _ in range(100):
+        landing.step(sole(0.9), 0.9, -20.0, PERIOD)
+        heights.append(float(landing.position[2]))
+    velocities = np.diff(heights) / PERIOD
+    assert heights[0] - heights[-1] > 0.03, "it continues down, to the largest depth"
+    assert velocities.min() == pytest.approx(-APPROACH_VELOCITY)
+    assert np.abs(np.diff(velocities[:80])).max() < 0.011

@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
+from mujoco_ros.controllers.interface.inputs import (
+    GOAL_INPUT,
+    VELOCITY_INPUT,
+    BodyVelocity,
+    GoalInput,
+    PlanarGoal,
+    PlanarPose,
+    VelocityInput,
+)
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
@@ -17,8 +25,9 @@ from mujoco_ros.sim.simulation import Simulation
 class WalkingRobot:
     """The humanoid that `walk` controls, without the true pose of its base."""
 
-    def __init__(self, **velocity: float) -> None:
-        self.simulation = Simulation(load_scene("humanoid"))
+    def __init__(self, world: str = "", **velocity: float) -> None:
+        scene = load_scene("humanoid")
+        self.simulation = Simulation(replace(scene, world=world) if world else scene)
         self.host = ControllerHost(self.simulation, load("walk", settings={"WALK": velocity}))
         self.host.observation_filter = without_base
         self.machine = self.host.supervised.machine
@@ -52,6 +61,17 @@ class WalkingRobot:
 
 def without_base(observation: Observation) -> Observation:
     return replace(observation, base=None)
+
+
+def feet_middle(robot: WalkingRobot) -> np.ndarray:
+    """Return x, y and yaw of the middle between the soles.  # (3,)"""
+    prefix, poses = robot.simulation.layout.robots[0].prefix, []
+    for name in ("left_foot", "right_foot"):
+        foot = robot.simulation.data.body(prefix + name)
+        axes = foot.xmat.reshape(3, 3)
+        x, y, _ = foot.xpos + axes @ (0.03, 0.0, 0.0)  # the middle of the sole
+        poses.append((x, y, np.arctan2(axes[1, 0], axes[0, 0])))
+    return np.mean(poses, axis=0)
 
 
 def up(robot: WalkingRobot) -> float:
@@ -117,6 +137,66 @@ def test_a_commanded_velocity_starts_a_walk_and_ends_without_further_commands():
         commands.receive(BodyVelocity(0.1, 0.0, float("nan")), robot.simulation.time)
 
 
+def test_feet_that_land_on_the_edges_of_unknown_plates_turn_onto_the_ground():
+    plates = "package://mujoco_ros/urdf_mjcf/worlds/plates.xml"
+    robot = WalkingRobot(world=plates, velocity_y=0.1)
+    robot.run(1.0)
+    robot.host.supervised.request("walk")
+    places = robot.run(6.0)
+    assert robot.went() == ["WALK"]
+    assert up(robot) > 0.99
+    assert places[-1][1] - places[0][1] > 0.3
+
+
+def test_a_robot_goes_to_a_goal_and_stops_within_two_centimetres_and_two_degrees():
+    robot, goals = WalkingRobot(), GoalInput()
+    robot.host.supervised.controller.store.provide(GOAL_INPUT, goals)
+    robot.run(0.5)
+    start = feet_middle(robot)
+    goals.receive(PlanarGoal(PlanarPose(0.3, 0.15, 0.4), is_relative=True), robot.simulation.time)
+    for _ in range(30):
+        robot.run(0.5)
+        if robot.state == "STAND":
+            break
+    assert robot.went() == ["GO", "STAND"]
+    assert robot.host.supervised.log.since(0)[-1].transition.label == "reached"
+    end = feet_middle(robot)
+    assert np.hypot(end[0] - start[0] - 0.3, end[1] - start[1] - 0.15) < 0.02
+    assert abs(end[2] - 0.4) < np.deg2rad(2.0)
+    with pytest.raises(UserInputError, match="goal yaw must be a finite number, got nan"):
+        goals.receive(PlanarGoal(PlanarPose(0.1, 0.0, float("nan"))), robot.simulation.time)
+
+
+def test_a_pushed_robot_steps_in_place_until_it_is_steady():
+    robot = WalkingRobot()
+    robot.machine.configure("STAND", {"recover_above": 0.03})
+    robot.run(0.5)
+    robot.simulation.data.xfrc_applied[robot.base, :3] = 150.0, 0.0, 0.0
+    robot.run(0.1)
+    robot.simulation.data.xfrc_applied[robot.base, :3] = 0.0
+    robot.run(0.4)
+    assert robot.state == "RECOVER"
+    assert "beside its reference" in robot.host.supervised.log.since(0)[-1].reason
+    for _ in range(30):
+        robot.run(0.5)
+        if robot.state == "STAND":
+            break
+    assert robot.went() == ["RECOVER", "STOP", "STAND"]
+    assert up(robot) > 0.999
+
+
+def test_a_walk_continues_after_it_has_recovered():
+    robot = WalkingRobot(velocity_x=0.15)
+    robot.machine.configure("RECOVER", {"steady_for": 0.2})
+    robot.run(0.5)
+    robot.host.supervised.request("walk")
+    robot.run(1.5)
+    robot.host.supervised.request("recover")
+    robot.run(1.5)
+    assert robot.went() == ["WALK", "RECOVER", "WALK"]
+    assert not robot.machine.has_failed
+
+
 def test_standing_begins_in_the_measured_pose():
     robot = WalkingRobot()
     (layout,) = robot.simulation.layout.robots
@@ -156,6 +236,9 @@ def test_a_fallen_robot_holds_its_joints():
         ("WALK", {"velocity_yaw": 1.0}, r"velocity_yaw must be from -0\.35 to 0\.35, got 1"),
         ("STAND", {"single_support": 0.0}, r"single_support must be positive, got 0"),
         ("STAND", {"dcm_gain": -1.0}, r"dcm_gain must not be negative, got -1"),
+        ("WALK", {"recover_above": 0.0}, r"recover_above must be positive, got 0"),
+        ("GO", {"largest_distance": -1.0}, r"largest_distance must be positive, got -1"),
+        ("RECOVER", {"steady_for": 0.0}, r"steady_for must be positive, got 0"),
         ("STAND", {"feet": ["left_foot"]}, r"feet must be two names"),
     ],
 )
