@@ -1,6 +1,7 @@
 """Poses, velocities and accelerations in the frames that ROS defines."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -8,6 +9,26 @@ import numpy as np
 from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.sample import Sample
+
+
+class Poses(Protocol):
+    """Poses of bodies and cameras, as a `Sample` and MjData have them."""
+
+    @property
+    def xpos(self) -> np.ndarray:
+        """Positions of bodies in the world.  # (nbody, 3)"""
+
+    @property
+    def xquat(self) -> np.ndarray:
+        """Orientations of bodies in the world, wxyz.  # (nbody, 4)"""
+
+    @property
+    def cam_xpos(self) -> np.ndarray:
+        """Positions of cameras in the world.  # (ncam, 3)"""
+
+    @property
+    def cam_xmat(self) -> np.ndarray:
+        """Orientations of cameras in the world.  # (ncam, 9)"""
 
 
 class BaseMotion:
@@ -18,14 +39,25 @@ class BaseMotion:
             origin, gravity not subtracted.  # (bases, 6)
     """
 
-    def __init__(self, bases: Sequence[FloatingBase], sample: Sample) -> None:
-        """Prepare the views into `sample`, whose arrays must stay the same objects."""
+    def __init__(
+        self, bases: Sequence[FloatingBase], sample: Sample, *, measured: bool = False
+    ) -> None:
+        """Prepare the views into `sample`, whose arrays must stay the same objects.
+
+        Args:
+            bases: The bases.
+            sample: The sample.
+            measured: Whether the orientation and the velocity are the measured ones.
+        """
+        qpos, qvel = sample.qpos, sample.qvel
+        if measured:
+            qpos, qvel = sample.measured_qpos, sample.measured_qvel
         self.values = np.zeros((len(bases), 6))
         self._inverse = np.zeros(4)
         self._rows = [
             (
-                sample.qpos[base.qpos + 3 : base.qpos + 7],
-                sample.qvel[base.dof : base.dof + 3],
+                qpos[base.qpos + 3 : base.qpos + 7],
+                qvel[base.dof : base.dof + 3],
                 sample.qacc[base.dof : base.dof + 3],
                 self.values[row, :3],
                 self.values[row, 3:],
@@ -54,7 +86,7 @@ class RelativePoses:
         values: Position [m] and quaternion wxyz.  # (bodies, 7)
     """
 
-    def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Sample) -> None:
+    def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Poses) -> None:
         """Prepare for `bodies`, each relative to its entry in `parents` (0 is the world)."""
         self.values = np.zeros((len(bodies), 7))
         self._bodies = np.array(bodies, dtype=np.intp)
@@ -81,7 +113,7 @@ class OpticalPoses:
         values: Position [m] and quaternion wxyz.  # (cameras, 7)
     """
 
-    def __init__(self, cameras: Sequence[int], sample: Sample) -> None:
+    def __init__(self, cameras: Sequence[int], sample: Poses) -> None:
         """Prepare for cameras, given by their ids."""
         self.values = np.zeros((len(cameras), 7))
         self._rows = [

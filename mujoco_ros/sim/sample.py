@@ -29,7 +29,7 @@ class Sample:
         xquat: Body orientations in the world, wxyz.  # (nbody, 4)
         cam_xpos: Camera positions in the world.  # (ncam, 3)
         cam_xmat: Camera orientations in the world.  # (ncam, 9)
-        measured_qpos: Positions as the encoders of joints measure them, else as `qpos`.  # (nq,)
+        measured_qpos: Positions as encoders and odometry measure them, else as `qpos`.  # (nq,)
         measured_qvel: As for positions.  # (nv,)
         measured_effort: As for positions, of `qfrc_actuator`.  # (nv,)
     """

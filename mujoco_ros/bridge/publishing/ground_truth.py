@@ -13,8 +13,11 @@ _TRUE = {
     "measured_qpos": "qpos",
     "measured_qvel": "qvel",
     "measured_effort": "qfrc_actuator",
+    "measured_base_motion": "base_motion",
     "sensordata": "true_sensordata",
     "distances": "true_distances",
+    "relative_poses": "true_relative_poses",
+    "optical_poses": "true_optical_poses",
 }
 """Array with the true numbers by that with the measured ones."""
 _STORED = {"distances": "sensordata"}
@@ -43,6 +46,15 @@ def true_topics(
                 name=within(namespace, GROUND_TRUTH, own),
                 numbers={path: _true(source) for path, source in topic.numbers.items()},
             )
+
+
+def true_transforms(transforms: Topic) -> Topic:
+    """Return the topic ``ground_truth/tf``, for /tf with poses from measured positions."""
+    return replace(
+        transforms,
+        name=f"/{within(GROUND_TRUTH, 'tf')}",
+        numbers={path: _true(source) for path, source in transforms.numbers.items()},
+    )
 
 
 def _true(source: NumberSource) -> NumberSource:

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
-from mujoco_ros.bridge.publishing.ground_truth import true_topics
+from mujoco_ros.bridge.publishing.ground_truth import true_topics, true_transforms
 from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import (
@@ -22,10 +22,13 @@ from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.realism.measured_poses import MeasuredPoses
 from mujoco_ros.sim.tracking import Tracking
 
 # DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
 _LONGEST_NAME = 200
+_MEASURED = {"qpos": "measured_qpos"}
+"""Array with the measured poses of free bodies by that with the true ones."""
 
 
 class TopicPlan:
@@ -61,10 +64,17 @@ class TopicPlan:
         self._plant = plant
         self._robots = plant.assembly.config.robots
         bases = [base for robot in layout.robots for base in robot.bases]
-        motion = BaseMotion(bases, sample)
+        motion = measured_motion = BaseMotion(bases, sample)
+        if plant.realism is not None:
+            measured_motion = BaseMotion(bases, sample, measured=True)
         parents = plant.model.body_parentid[frames.linked_bodies].tolist()
-        poses = RelativePoses(frames.linked_bodies, parents, sample)
-        optical = OpticalPoses(frames.following, sample)
+        true_poses = poses = RelativePoses(frames.linked_bodies, parents, sample)
+        true_optical = optical = OpticalPoses(frames.following, sample)
+        self._measured: MeasuredPoses | None = None
+        if plant.realism is not None and plant.realism.moves_frames:
+            self._measured = MeasuredPoses(plant)
+            poses = RelativePoses(frames.linked_bodies, parents, self._measured.data)
+            optical = OpticalPoses(frames.following, self._measured.data)
         tracking, motions = Tracking(plant), FrameMotions(plant)
         distances = Distances(plant.model)
         marked, true_marked = np.zeros((2, *sample.sensordata.shape))
@@ -81,8 +91,11 @@ class TopicPlan:
             "true_sensordata": plant.data.sensordata,
             "true_distances": true_marked,
             "base_motion": motion.values,
+            "measured_base_motion": measured_motion.values,
             "relative_poses": poses.values,
             "optical_poses": optical.values,
+            "true_relative_poses": true_poses.values,
+            "true_optical_poses": true_optical.values,
             "reference_position": references.q,
             "reference_velocity": references.dq,
             "reference_effort": references.tau,
@@ -102,8 +115,11 @@ class TopicPlan:
             "distances": partial(update_distances, marked, sample.sensordata),
             "true_distances": partial(update_distances, true_marked, plant.data.sensordata),
             "base_motion": motion.update,
+            "measured_base_motion": measured_motion.update,
             "relative_poses": poses.update,
             "optical_poses": optical.update,
+            "true_relative_poses": true_poses.update,
+            "true_optical_poses": true_optical.update,
             CARTESIAN_STATE: motions.update,
             "position_error": lambda: tracking.update(now()),
         }
@@ -119,7 +135,13 @@ class TopicPlan:
         if plant.realism is not None:
             topics += true_topics(topics, layout, plant.realism.addresses)
         if frames.moving:
-            topics.append(transform_topic(frames.moving))
+            moving = frames.moving
+            if self._measured is not None:
+                moving = [(*it[:2], _MEASURED.get(it[2], it[2]), it[3]) for it in moving]
+            transforms = transform_topic(moving)
+            topics.append(transforms)
+            if self._measured is not None:
+                topics.append(true_transforms(transforms))
         check_names(topics)
         self.contents = [SerializedTopic(topic) for topic in topics]
 
@@ -141,7 +163,10 @@ class TopicPlan:
     def updates(self, contents: Iterable[SerializedTopic]) -> list[Callable[[], None]]:
         """Return the updates of the derived arrays that `contents` need."""
         used = {number.array for c in contents for number in c.topic.numbers.values()}
-        return [update for name, update in self._derived.items() if name in used]
+        found = [update for name, update in self._derived.items() if name in used]
+        if self._measured is not None and used & {"relative_poses", "optical_poses"}:
+            found.insert(0, self._measured.update)
+        return list(dict.fromkeys(found))  # two names may be of one array
 
 
 def check_names(topics: list[Topic]) -> None:

@@ -231,10 +231,10 @@ def _base_suffix(robot: RobotLayout, base: FloatingBase) -> str:
 def _odom(index: int, robot: RobotLayout, base: FloatingBase, row: int) -> Topic:
     message = Odometry()
     message.header.frame_id, message.child_frame_id = WORLD, robot.frame(base.name)
-    numbers = vector("pose.pose.position", "qpos", base.qpos)
-    numbers |= quaternion("pose.pose.orientation", "qpos", base.qpos + 3)
-    numbers |= vector("twist.twist.linear", "base_motion", 6 * row)
-    numbers |= vector("twist.twist.angular", "qvel", base.dof + 3)
+    numbers = vector("pose.pose.position", "measured_qpos", base.qpos)
+    numbers |= quaternion("pose.pose.orientation", "measured_qpos", base.qpos + 3)
+    numbers |= vector("twist.twist.linear", "measured_base_motion", 6 * row)
+    numbers |= vector("twist.twist.angular", "measured_qvel", base.dof + 3)
     return robot_topic(index, robot, "odom", _base_suffix(robot, base), message, numbers, RELIABLE)
 
 

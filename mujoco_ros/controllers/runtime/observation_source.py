@@ -61,7 +61,7 @@ class ObservationSource:
             q=q[self._qpos],
             dq=dq[self._dof],
             effort=sample.measured_effort.copy()[self._dof],
-            base=None if self._base is None else _base(self._base, qpos, qvel),
+            base=None if self._base is None else _base(self._base, q, dq),
             sensor_states={name: sensordata[at] for name, at in self._states},
             objects={name: _pose(qpos, start) for name, start in self._objects},
             object_times=dict.fromkeys(self._object_names, time),

@@ -85,6 +85,29 @@ class JointChannel(Transport):
 
 
 @dataclass(frozen=True, kw_only=True)
+class BaseChannel(Transport):
+    """The measured pose and twist of a floating base, sampled and transported together.
+
+    Attributes:
+        position_noise: Standard deviation of white noise of the position, along each axis [m].
+        position_walk: Random walk of an error of the position, as odometry has: its deviation
+            after a time t is K √t along each axis [m/√s].
+        orientation_noise: Standard deviation of white noise of the orientation about each axis
+            [rad].
+        velocity_noise: As for the position, of the linear velocity [m/s].
+        angular_velocity_noise: As for the orientation, of the angular velocity [rad/s].
+    """
+
+    position_noise: float = _size("Deviation of the noise of the position along each axis [m]")
+    position_walk: float = _size("Random walk of the position along each axis [m/√s]")
+    orientation_noise: float = setting(
+        0.0, "Deviation of the noise of the orientation about each axis [rad]", low=0.0, high=1.0
+    )
+    velocity_noise: float = _size("Deviation of the noise of the linear velocity [m/s]")
+    angular_velocity_noise: float = _size("Deviation of the noise of the angular velocity [rad/s]")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ActuatorChannel(Transport):
     """The commands that the drives of joints receive, and the limits of their motors.
 
@@ -135,4 +158,4 @@ class ActuatorChannel(Transport):
             )
 
 
-Channel = SensorChannel | JointChannel | ActuatorChannel
+Channel = SensorChannel | JointChannel | BaseChannel | ActuatorChannel

@@ -12,6 +12,7 @@ from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.ranged_settings import read_settings
 from mujoco_ros.model.realism.channel_settings import (
     ActuatorChannel,
+    BaseChannel,
     Channel,
     JointChannel,
     SensorChannel,
@@ -19,10 +20,11 @@ from mujoco_ros.model.realism.channel_settings import (
 from mujoco_ros.model.strict import from_dict, read_yaml
 from mujoco_ros.model.uri import check_file
 
-Section = Literal["sensors", "joints", "actuators"]
+Section = Literal["sensors", "joints", "bases", "actuators"]
 SECTIONS: dict[Section, type] = {
     "sensors": SensorChannel,
     "joints": JointChannel,
+    "bases": BaseChannel,
     "actuators": ActuatorChannel,
 }
 """Class of the settings of an entry by section."""
@@ -35,7 +37,8 @@ class ElementSelection:
     """The elements of a robot that an entry applies to.
 
     Attributes:
-        match: Names, or patterns of the shell: of MuJoCo sensors, or of joints.
+        match: Names, or patterns of the shell: of MuJoCo sensors, of joints, or of the bodies
+            of floating bases.
         type: Type of MuJoCo sensor, as in MJCF; empty for any.
     """
 
@@ -79,19 +82,21 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RealismConfig:
-    """Imperfections of the sensors, joints and actuators of a robot.
+    """Imperfections of the sensors, joints, floating bases and actuators of a robot.
 
     Attributes:
         profile: Shipped profiles or YAML files, separated by commas, whose entries these extend;
             empty for none.
         sensors: Entries of MuJoCo sensors: ``match``, ``type`` and fields of `SensorChannel`.
         joints: Entries of joints: ``match`` and fields of `JointChannel`.
+        bases: Entries of floating bases: ``match`` and fields of `BaseChannel`.
         actuators: Entries of joints with actuators: ``match`` and fields of `ActuatorChannel`.
     """
 
     profile: str = ""
     sensors: dict[str, dict[str, Any]] = field(default_factory=dict)
     joints: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bases: dict[str, dict[str, Any]] = field(default_factory=dict)
     actuators: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -192,10 +197,9 @@ def shipped_profiles() -> dict[str, Path]:
 
 def _merged(first: RealismConfig, second: RealismConfig) -> RealismConfig:
     """Return the entries of both; values of the second one count."""
-    sections: list[dict[str, dict[str, Any]]] = []
+    sections: dict[str, Any] = {}
     for section in SECTIONS:
         old, new = getattr(first, section), getattr(second, section)
         names = dict.fromkeys([*old, *new])
-        sections.append({name: {**old.get(name, {}), **new.get(name, {})} for name in names})
-    sensors, joints, actuators = sections
-    return RealismConfig(sensors=sensors, joints=joints, actuators=actuators)
+        sections[section] = {name: {**old.get(name, {}), **new.get(name, {})} for name in names}
+    return RealismConfig(**sections)

@@ -1,4 +1,4 @@
-"""The measured sensors and joint states of one robot."""
+"""The measured sensors, joint states and floating bases of one robot."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -7,16 +7,28 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.channel_settings import JointChannel, SensorChannel, Transport
+from mujoco_ros.model.realism.channel_settings import (
+    BaseChannel,
+    JointChannel,
+    SensorChannel,
+    Transport,
+)
 from mujoco_ros.model.realism.realism_config import Entry
-from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel
 from mujoco_ros.sim.sample import Sample
 
 _QUATERNION = mujoco.mjtDataType.mjDATATYPE_QUATERNION
-_JOINT_ARRAYS = ("qpos", "qvel", "qfrc_actuator")
-_MEASURED = ("measured_qpos", "measured_qvel", "measured_effort")
+_TRUE = {
+    "measured_qpos": "qpos",
+    "measured_qvel": "qvel",
+    "measured_effort": "qfrc_actuator",
+}
+"""Array of the sample with the true numbers by that with the measured ones."""
+_MEASURED = tuple(_TRUE)
+_POSE, _TWIST = 7, 6
+"""Numbers of the pose and of the twist of a floating base."""
 
 Addresses = set[tuple[str, int]]
 """Names of arrays of the sample, and addresses in them."""
@@ -46,7 +58,7 @@ class Measurements:
             seed: Seed of the simulation.
             model: The model.
             robot: The robot.
-            entries: The entries of sensors and joints.
+            entries: The entries of sensors, joints and bases.
             sample: The sample to change.
 
         Raises:
@@ -57,6 +69,7 @@ class Measurements:
         self._widths: list[tuple[Entry, int]] = []
         where = f"realism of robot '{robot.name}'"
         of_joints: list[tuple[Entry, np.ndarray]] = []
+        of_bases: list[tuple[Entry, list[FloatingBase]]] = []
         for entry in entries:
             place = f"{where}: {entry.section}.{entry.name}"
             if entry.section == "sensors":
@@ -70,22 +83,40 @@ class Measurements:
                 _claim(taken, [f"joint {name}" for name in names], place)
                 if names:
                     of_joints.append((entry, np.flatnonzero(np.isin(robot.joints.names, names))))
+            elif entry.section == "bases":
+                every = {it.name: it for it in robot.bases}
+                names = entry.selection.select(every, "floating base", place)
+                _claim(taken, [f"base {name}" for name in names], place)
+                if names:
+                    of_bases.append((entry, [every[name] for name in names]))
         self._sensordata = np.array(sensordata, dtype=np.intp)
         self._moves: list[tuple[np.ndarray, np.ndarray, np.ndarray, slice]] = []
-        first = len(sensordata)
-        for entry, which in of_joints:
-            for name, measured in zip(_JOINT_ARRAYS, _MEASURED, strict=True):
-                at = (robot.joints.qpos if name == "qpos" else robot.joints.dof)[which]
-                part = slice(first, first + len(at))
-                self._moves.append((getattr(sample, name), getattr(sample, measured), at, part))
-                first = part.stop
-            self._widths.append((entry, 3 * len(which)))
         self.addresses: Addresses = {("sensordata", it) for it in sensordata}
-        for index, (_, _, at, _) in enumerate(self._moves):
-            self.addresses |= {(_MEASURED[index % 3], int(it)) for it in at}
+        self._size = len(sensordata)
+        for entry, which in of_joints:
+            qpos, dof = robot.joints.qpos[which], robot.joints.dof[which]
+            for name, at in zip(_MEASURED, (qpos, dof, dof), strict=True):
+                self._move(sample, name, at)
+            self._widths.append((entry, 3 * len(which)))
+        quaternions: list[slice] = []
+        for entry, bases in of_bases:
+            starts = [self._size + _POSE * index + 3 for index in range(len(bases))]
+            quaternions += [slice(start, start + 4) for start in starts]
+            self._move(sample, "measured_qpos", _from([it.qpos for it in bases], _POSE))
+            self._move(sample, "measured_qvel", _from([it.dof for it in bases], _TWIST))
+            self._widths.append((entry, (_POSE + _TWIST) * len(bases)))
         self._sample = sample
-        self._truth = np.zeros(first)
-        self.channel = ImperfectChannel(key, seed, first, _correction(model, self._sensordata))
+        self._truth = np.zeros(self._size)
+        correction = _correction(model, self._sensordata, quaternions)
+        self.channel = ImperfectChannel(key, seed, self._size, correction)
+
+    def _move(self, sample: Sample, measured: str, at: np.ndarray) -> None:
+        """Add the numbers at addresses in an array of measured numbers."""
+        part = slice(self._size, self._size + len(at))
+        truth, output = getattr(sample, _TRUE[measured]), getattr(sample, measured)
+        self._moves.append((truth, output, at, part))
+        self._size = part.stop
+        self.addresses |= {(measured, int(it)) for it in at}
 
     def configure(self, entries: Iterable[Entry], timestep: float) -> None:
         """Set the settings of the entries, and the simulated time of a step [s]."""
@@ -176,6 +207,8 @@ def _stream(numbers: slice, settings: object) -> ChannelPart:
             bias_walk=(settings.bias_walk,) * count,
             quantisation=(settings.quantisation,) * count,
         )
+    if isinstance(settings, BaseChannel):
+        return _base_stream(numbers, settings, count // (_POSE + _TWIST))
     assert isinstance(settings, JointChannel)
     joints = count // 3
 
@@ -197,6 +230,30 @@ def _stream(numbers: slice, settings: object) -> ChannelPart:
     )
 
 
+def _base_stream(numbers: slice, settings: BaseChannel, bases: int) -> ChannelPart:
+    """Return the part of a channel with the poses of bases, and then their twists."""
+    # A rotation by a small angle has half of it in the vector of its quaternion.
+    half = 0.5 * settings.orientation_noise
+    pose = (*(settings.position_noise,) * 3, *(half,) * 4)
+    twist = (*(settings.velocity_noise,) * 3, *(settings.angular_velocity_noise,) * 3)
+    walk = (*(settings.position_walk,) * 3, *(0.0,) * 4)
+    none = (0.0,) * ((_POSE + _TWIST) * bases)
+    return ChannelPart(
+        numbers=numbers,
+        transport=transport(settings),
+        noise=pose * bases + twist * bases,
+        noise_density=none,
+        bias=none,
+        bias_walk=walk * bases + (0.0,) * (_TWIST * bases),
+        quantisation=none,
+    )
+
+
+def _from(starts: Iterable[int], count: int) -> np.ndarray:
+    """Return `count` addresses from each start on."""
+    return np.array([start + it for start in starts for it in range(count)], dtype=np.intp)
+
+
 def transport(settings: Transport) -> Transport:
     """Return the settings of the transport alone."""
     return Transport(
@@ -208,15 +265,22 @@ def transport(settings: Transport) -> Transport:
 
 
 def _correction(
-    model: mujoco.MjModel, addresses: np.ndarray
+    model: mujoco.MjModel, addresses: np.ndarray, others: Iterable[slice]
 ) -> Callable[[np.ndarray, np.ndarray], None] | None:
-    """Return what keeps the length of quaternions, and the sign and the limits of distances."""
+    """Return what keeps the length of quaternions, and the sign and the limits of distances.
+
+    Args:
+        model: The model.
+        addresses: Addresses of the first numbers in ``sensordata``.
+        others: Places of quaternions that are no sensor data.
+    """
     place = {int(address): index for index, address in enumerate(addresses)}
     quaternions = [
         slice(place[first], place[first] + 4)
         for first, kind in zip(model.sensor_adr.tolist(), model.sensor_datatype, strict=True)
         if kind == _QUATERNION and first in place
     ]
+    quaternions += others
     distances = Distances(model)
     own = np.array([it for it in distances.addresses.tolist() if it in place], dtype=np.intp)
     if not quaternions and not len(own):

@@ -98,6 +98,11 @@ class Realism:
             "measured_effort": sample.measured_effort,
         }
 
+    @property
+    def moves_frames(self) -> bool:
+        """Whether positions of joints or bases are measured, from which frames follow."""
+        return any(array == "measured_qpos" for array, _ in self.addresses)
+
     def command(self, references: References) -> References:
         """Return the references that the drives have, and set the limits of the motors."""
         if not self._driving:

@@ -61,6 +61,7 @@ def _topics_and_arrays(scene: str, wrench_sign: Any) -> tuple[list[Topic], dict[
         "measured_effort": model.nv,
         "sensordata": model.nsensordata,
         "base_motion": (first_base, 6),
+        "measured_base_motion": (first_base, 6),
         "relative_poses": (len(frames.linked_bodies), 7),
         **{f"reference_{what}": first_joint for what in _REFERENCES},
         "position_error": first_joint,

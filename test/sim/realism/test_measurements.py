@@ -1,5 +1,6 @@
 """Measured sensors and joint states in a simulation."""
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -182,3 +183,62 @@ def test_entries_that_do_not_fit_the_robot_are_errors(simulate, sections, messag
     with pytest.raises(UserInputError) as error:
         simulate(MODEL, realism=realism(**sections))
     assert message in str(error.value)
+
+
+FREE = """<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
+<body name="trunk" pos="0 0 1"><freejoint/><geom type="box" size=".2 .1 .05" mass="3"/>
+<body name="leg"><joint name="hip"/><geom size=".02" pos=".1 0 0" mass=".1"/></body></body>
+</worldbody></mujoco>"""
+SAMPLES = 4000
+
+
+def flying(simulate, **settings):
+    """Return a simulation of a base that moves and turns, measured with settings."""
+    simulation = simulate(FREE, realism=realism(bases={"odometry": settings}), seed=3)
+    simulation.data.qvel[:6] = (0.4, -0.2, 0.1, 0.3, -0.5, 0.7)
+    return simulation
+
+
+def test_a_base_is_measured_as_late_as_its_delay(simulate):
+    rows = recorded(flying(simulate, delay=0.006, match="trunk"))
+    # A quaternion that is sampled is normalised.
+    np.testing.assert_allclose(
+        rows["measured_qpos"][6:, :7], rows["qpos"][:-6, :7], rtol=0, atol=1e-15
+    )
+    np.testing.assert_array_equal(rows["measured_qvel"][6:, :6], rows["qvel"][:-6, :6])
+    np.testing.assert_array_equal(rows["measured_qpos"][:, 7], rows["qpos"][:, 7])
+
+
+def test_the_noise_of_a_base_is_that_of_its_settings_about_every_axis(simulate):
+    noise = {"position": 0.01, "orientation": 0.02, "velocity": 0.03, "angular_velocity": 0.04}
+    settings = {f"{name}_noise": value for name, value in noise.items()}
+    rows = recorded(flying(simulate, **settings), SAMPLES)
+    error = rows["measured_qpos"][:, :3] - rows["qpos"][:, :3]
+    np.testing.assert_allclose(error.std(axis=0), noise["position"], rtol=0.1)
+    measured, true = rows["measured_qpos"][:, 3:7], rows["qpos"][:, 3:7]
+    np.testing.assert_allclose(np.linalg.norm(measured, axis=1), 1.0, atol=1e-12)
+    turns = np.zeros((len(true), 3))
+    for turn, first, second in zip(turns, true, measured, strict=True):
+        mujoco.mju_subQuat(turn, second, first)
+    np.testing.assert_allclose(turns.std(axis=0), noise["orientation"], rtol=0.1)
+    twist = rows["measured_qvel"][:, :6] - rows["qvel"][:, :6]
+    np.testing.assert_allclose(twist[:, :3].std(axis=0), noise["velocity"], rtol=0.1)
+    np.testing.assert_allclose(twist[:, 3:].std(axis=0), noise["angular_velocity"], rtol=0.1)
+
+
+def test_the_position_of_a_base_walks_away_as_odometry_does(simulate):
+    rows = recorded(flying(simulate, position_walk=0.2), SAMPLES)
+    error = rows["measured_qpos"][:, :3] - rows["qpos"][:, :3]
+    steps = np.diff(error, axis=0)
+    np.testing.assert_allclose(steps.std(axis=0), 0.2 * np.sqrt(0.001), rtol=0.1)
+    np.testing.assert_array_equal(rows["measured_qvel"][:, :6], rows["qvel"][:, :6])
+
+
+def test_a_robot_without_a_floating_base_has_no_odometry(simulate):
+    simulation = simulate(MODEL, realism=realism(bases={"odometry": {"delay": 0.1}}))
+    rows = recorded(simulation)
+    np.testing.assert_array_equal(rows["measured_qpos"], rows["qpos"])
+    with pytest.raises(UserInputError, match="floating base 'trunk' not found"):
+        simulate(MODEL, realism=realism(bases={"odometry": {"match": "trunk"}}))
+    with pytest.raises(UserInputError, match=r"base trunk belongs to bases\.a as well"):
+        simulate(FREE, realism=realism(bases={"a": {}, "b": {}}))
