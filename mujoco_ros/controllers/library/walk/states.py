@@ -59,7 +59,7 @@ class WatchedConfig(UprightConfig):
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
 
-    recover_above: float = 0.1
+    recover_above: float = 0.15
 
     def __post_init__(self) -> None:
         UprightConfig.__post_init__(self)
@@ -80,7 +80,7 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
     feet: tuple[str, ...]
     force_sensors: tuple[str, ...]
     max_tilt: float = 0.5
-    recover_above: float = 0.1
+    recover_above: float = 0.15
 
     def __post_init__(self) -> None:
         GaitConfig.__post_init__(self)
