@@ -10,6 +10,7 @@ from mujoco_ros.controllers.evaluation.estimate_error import EstimateError
 from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.simulation import Simulation
 
 
@@ -22,6 +23,8 @@ class EpisodeRecorder:
         tracking: Largest position error of a joint under PD control, by state [rad].
         state: State at the last tick.
         estimate: Errors of the base that the controller estimates.
+        turned: Angle by which a floating base has turned about the vertical, with whole turns
+            [rad].
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
@@ -36,6 +39,7 @@ class EpisodeRecorder:
         self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
         bases = simulation.layout.robots[0].bases
         self._base = bases[0] if bases else None
+        self.turned, self._yaw = 0.0, _yaw(simulation.data.qpos, self._base)
 
     def record(self) -> bool:
         """Record the last step if it was a tick; return whether it was."""
@@ -48,6 +52,9 @@ class EpisodeRecorder:
         largest = float(error.max(initial=0.0))
         self.tracking[self.state] = max(largest, self.tracking.get(self.state, 0.0))
         self.state = self._host.supervised.machine.state
+        yaw = _yaw(sample.qpos, self._base)
+        self.turned += (yaw - self._yaw + np.pi) % (2.0 * np.pi) - np.pi
+        self._yaw = yaw
         if self._base is not None and ESTIMATED_BASE in self.store:
             qpos, dof = self._base.qpos, self._base.dof
             place, velocity = sample.qpos[qpos : qpos + 7], sample.qvel[dof : dof + 6]
@@ -78,3 +85,11 @@ class EpisodeRecorder:
             state, since = event.transition.goal, event.time
         durations[state] = durations.get(state, 0.0) + end - since
         return durations
+
+
+def _yaw(qpos: np.ndarray, base: FloatingBase | None) -> float:
+    """Return the heading of a base [rad]; 0 without one."""
+    if base is None:
+        return 0.0
+    w, x, y, z = qpos[base.qpos + 3 : base.qpos + 7]
+    return float(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))

@@ -70,6 +70,8 @@ _QUANTITIES: Mapping[str, Quantity] = {
     "payload_error": Quantity("error of the measured mass", "g", _MILLI),
     "saturated_steps": Quantity("steps at a torque limit"),
     "cycle": Quantity("cycle", "s"),
+    "turned": Quantity("turn", "°", _DEGREES),
+    "commanded_turn": Quantity("commanded turn", "°", _DEGREES),
     "height": Quantity("height of the base, part of the initial height"),
     "moved": Quantity("displacement of the base", "mm", _MILLI),
 }

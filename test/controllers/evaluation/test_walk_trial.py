@@ -1,10 +1,13 @@
 """The conditions of the trial of walk."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.command_delay import command_delay
+from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.estimate_error import EstimateError
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, tilt_floor
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
@@ -106,3 +109,44 @@ def test_plates_are_in_the_world_of_their_conditions():
 def test_ranges_that_make_no_sense_are_an_error(ranges, message):
     with pytest.raises(UserInputError, match=message):
         Walks(**ranges)
+
+
+@pytest.mark.parametrize(
+    ("changes", "flaw"),
+    [
+        ({}, ""),
+        ({"height": 0.7}, "fell"),
+        ({"tilt": 0.2}, "fell"),
+        ({"walked": 2.0}, "distance"),
+        ({"turned": 0.0}, "turn"),
+        ({"turned": 17.0}, "turn"),
+        ({"turned": -20.9}, "turn"),
+        ({"turned": 18.0}, ""),
+    ],
+)
+def test_a_wrong_distance_or_turn_is_a_failure(changes, flaw):
+    measures = {
+        "height": 1.0, "tilt": 0.01, "walked": 3.0, "commanded": 3.1,
+        "turned": 20.5, "commanded_turn": 20.9,
+    }
+    assert WalkTrial().flaw({**measures, **changes}) == flaw
+
+
+def test_the_turn_of_a_base_is_counted_over_whole_turns():
+    simulation = Simulation(WalkTrial().scene_config())
+    host = SimpleNamespace(
+        ticks=0,
+        supervised=SimpleNamespace(
+            state="STAND",
+            machine=SimpleNamespace(state="STAND"),
+            controller=SimpleNamespace(store={}),
+        ),
+    )
+    recorder = EpisodeRecorder(simulation, host)
+    base = simulation.layout.robots[0].bases[0].qpos
+    for angle in np.linspace(0.0, 14.0, 100):
+        quat = np.array([np.cos(0.5 * angle), 0.0, 0.0, np.sin(0.5 * angle)])
+        simulation.sample.qpos[base + 3 : base + 7] = quat
+        host.ticks += 1
+        assert recorder.record()
+    assert recorder.turned == pytest.approx(14.0)

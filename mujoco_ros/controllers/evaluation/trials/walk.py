@@ -28,9 +28,11 @@ _PUSH_S = 0.1
 _FALLEN = 0.8
 """Part of the initial height of the base above the ground, below which the robot has fallen."""
 _TOLERANCE = 0.15
-"""Largest difference of the walked and the commanded distance, as part of the latter."""
+"""Largest difference of the walked and the commanded distance or turn, as part of the latter."""
 _SLACK = 0.15
 """The same, in metres; a push displaces the robot."""
+_TURN_SLACK = 0.2
+"""The same, in radians."""
 _UPRIGHT = 0.1
 """Largest tilt of the base at the end [rad]."""
 
@@ -210,12 +212,20 @@ class WalkTrial(Trial):
             "tilt": float(np.arccos(np.clip(up, -1.0, 1.0))),
             "walked": float(np.hypot(*moved[:2])),
             "commanded": arc * abs(float(np.sinc(half_turn / np.pi))),
+            "turned": recorder.turned,
+            "commanded_turn": 2.0 * half_turn,
             **recorder.estimate.metrics(),
         }
 
     def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``fell`` if the base is too low or tilted, ``distance`` if that is wrong."""
+        """Return ``fell`` for a low or tilted base, ``distance`` or ``turn`` for a wrong one."""
         if not (measures["height"] >= _FALLEN and measures["tilt"] <= _UPRIGHT):
             return "fell"
-        error = abs(measures["walked"] - measures["commanded"])
-        return "" if error <= _TOLERANCE * measures["commanded"] + _SLACK else "distance"
+        for name, made, commanded, slack in (
+            ("distance", "walked", "commanded", _SLACK),
+            ("turn", "turned", "commanded_turn", _TURN_SLACK),
+        ):
+            error = abs(measures[made] - measures[commanded])
+            if error > _TOLERANCE * abs(measures[commanded]) + slack:
+                return name
+        return ""
