@@ -72,6 +72,14 @@ class ServiceCaller:
         self._pending.append(call)
         self._send_if_ready(call)
 
+    def prepare(self, kind: Any, name: str) -> None:
+        """Create the client of a service that is called later, by its type and full name.
+
+        Discovery is in the order of creation: a response to a client that was created later proves
+        that the same node has discovered this one, so it loses no response to it.
+        """
+        self._client(kind, name)
+
     def is_served(self, kind: Any, name: str) -> bool:
         """Return whether a service is discovered; rarely true at the first call for a name."""
         return bool(self._client(kind, name).service_is_ready())

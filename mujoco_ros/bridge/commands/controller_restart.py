@@ -64,7 +64,7 @@ class ControllerRestart:
             self._endpoints.later(_POLL_S, self._poll)
 
     def _list(self, namespace: str) -> None:
-        from controller_manager_msgs.srv import ListControllers
+        from controller_manager_msgs.srv import ListControllers, SwitchController
 
         def found(response: Any) -> None:
             # Broadcasters claim no interface.
@@ -75,6 +75,8 @@ class ControllerRestart:
             else:
                 self._end(namespace, "no active controller commands joints")
 
+        # The switch cannot be repeated, so its response must not get lost.
+        self._caller.prepare(SwitchController, within(namespace, _MANAGER, "switch_controller"))
         self._caller.call(
             ListControllers,
             within(namespace, _MANAGER, "list_controllers"),

@@ -188,6 +188,16 @@ def test_the_controllers_that_command_the_robot_are_activated_again(
     assert np.abs(managed.references[0, :6] - FAR).max() < 1e-6
 
 
+def test_the_manager_discovers_the_client_that_switches_before_it_lists(
+    managed: SteppedNode, manager: ControllerManager
+) -> None:
+    managed.configure(reset_hold="reactivate")
+    reset_while_running(managed)
+    assert managed.listener.spin_until(lambda: bool(manager.switches))
+    names = [client.srv_name.rpartition("/")[2] for client in managed.node.clients]
+    assert names.index("switch_controller") < names.index("list_controllers")
+
+
 def test_a_paused_simulation_waits_with_the_switch(
     managed: SteppedNode, manager: ControllerManager
 ) -> None:

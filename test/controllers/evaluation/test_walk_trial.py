@@ -126,8 +126,12 @@ def test_ranges_that_make_no_sense_are_an_error(ranges, message):
 )
 def test_a_wrong_distance_or_turn_is_a_failure(changes, flaw):
     measures = {
-        "height": 1.0, "tilt": 0.01, "walked": 3.0, "commanded": 3.1,
-        "turned": 20.5, "commanded_turn": 20.9,
+        "height": 1.0,
+        "tilt": 0.01,
+        "walked": 3.0,
+        "commanded": 3.1,
+        "turned": 20.5,
+        "commanded_turn": 20.9,
     }
     assert WalkTrial().flaw({**measures, **changes}) == flaw
 
