@@ -22,7 +22,7 @@ from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 
 MAX_PARAMETERS = 1000
-"""Parameters of one request."""
+"""Parameters of one request, or all of the node if it has more."""
 _PART = 20
 """Parameters that are set before the executor handles other requests: 5 ms, or 40 ms if each
 name is unknown and the error names similar ones."""
@@ -62,7 +62,7 @@ class ParameterServices(ParameterService):
     def _handle(
         self, handle: Callable[[Any, Any], object], request: Any, responder: Responder
     ) -> None:
-        if problem := _problem(request):
+        if problem := self._problem(request):
             responder.fail(problem)
             self._get_node().get_logger().warning(problem)
         else:
@@ -71,7 +71,7 @@ class ParameterServices(ParameterService):
 
     def _set(self, request: SetParameters.Request, responder: Responder) -> None:
         """Set one parameter after the other, in parts between which others are answered."""
-        if problem := _problem(request):
+        if problem := self._problem(request):
             rejected = SetParametersResult(successful=False, reason=problem)
             responder.response.results = [rejected] * len(request.parameters)
             responder()
@@ -96,11 +96,11 @@ class ParameterServices(ParameterService):
             self._end()
             responder()
 
-
-def _problem(request: Any) -> str:
-    """Return why a request is rejected; empty if it is not."""
-    for field in ("parameters", "names", "prefixes"):
-        count = len(getattr(request, field, ()))
-        if count > MAX_PARAMETERS:
-            return f"too large: {count} {field} in one request, limit {MAX_PARAMETERS}"
-    return ""
+    def _problem(self, request: Any) -> str:
+        """Return why a request is rejected; empty if it is not."""
+        limit = max(MAX_PARAMETERS, len(self._get_node()._parameters))
+        for field in ("parameters", "names", "prefixes"):
+            count = len(getattr(request, field, ()))
+            if count > limit:
+                return f"too large: {count} {field} in one request, limit {limit}"
+        return ""

@@ -5,10 +5,14 @@ from typing import Any
 
 import pytest
 from rcl_interfaces.msg import Parameter as ParameterMessage
+from rcl_interfaces.srv import DescribeParameters
+from rclpy.executors import SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.parameter import Parameter
 from simulator_client import SimulatorClient
+from simulators import WAIT_LIMIT_S
 
-from mujoco_ros.bridge.rclpy_ext.parameter_services import MAX_PARAMETERS
+from mujoco_ros.bridge.rclpy_ext.parameter_services import MAX_PARAMETERS, ParameterServices
 
 TOO_MANY = MAX_PARAMETERS + 1
 WHY = f"too large: {TOO_MANY} parameters in one request, limit {MAX_PARAMETERS}"
@@ -73,3 +77,31 @@ def test_others_are_answered_while_many_parameters_are_set(remote) -> None:
     assert len(response.results) == MAX_PARAMETERS
     for index in (0, 50, MAX_PARAMETERS - 1):
         assert f"parameter 'unknown{index}' not found" in response.results[index].reason
+
+
+def test_a_node_with_more_parameters_describes_all_of_them(ros_node: Node, spin_until) -> None:
+    node = Node("many", context=ros_node.context, start_parameter_services=False)
+    names = [f"gain_{number}" for number in range(TOO_MANY)]
+    node.declare_parameters("", [(name, 1.0) for name in names])
+    ParameterServices(node, lambda: None, lambda: None)
+    executor = SingleThreadedExecutor(context=ros_node.context)
+    executor.add_node(node)
+    client = ros_node.create_client(DescribeParameters, "/many/describe_parameters")
+
+    def described(count: int) -> int:
+        future = client.call_async(DescribeParameters.Request(names=["gain_0"] * count))
+
+        def is_done() -> bool:
+            executor.spin_once(0.0)
+            return future.done()
+
+        assert spin_until(is_done, WAIT_LIMIT_S)
+        return len(future.result().descriptors)
+
+    assert spin_until(client.service_is_ready, WAIT_LIMIT_S)
+    limit = len(node.list_parameters([], 0).names)
+    assert limit >= TOO_MANY
+    assert described(limit) == limit
+    assert described(limit + 1) == 0
+    executor.shutdown()
+    node.destroy_node()
