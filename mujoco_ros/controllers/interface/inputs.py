@@ -44,9 +44,7 @@ class VelocityInput:
         Raises:
             UserInputError: A component is not a finite number.
         """
-        for axis, value in velocity._asdict().items():
-            if not isfinite(value):
-                raise UserInputError(f"velocity {axis} must be a finite number, got {value}")
+        _check_finite("velocity", velocity)
         self._velocity, self._since = velocity, time
 
     def read(self, time: float, timeout: float) -> BodyVelocity | None:
@@ -99,9 +97,7 @@ class GoalInput:
         Raises:
             UserInputError: A component is not a finite number.
         """
-        for axis, value in goal.pose._asdict().items():
-            if not isfinite(value):
-                raise UserInputError(f"goal {axis} must be a finite number, got {value}")
+        _check_finite("goal", goal.pose)
         self._goal, self._since = goal, time
 
     def take(self, time: float) -> PlanarGoal | None:
@@ -115,3 +111,10 @@ class GoalInput:
 
 GOAL_INPUT: Key[GoalInput] = Key("goal/input", GoalInput)
 """Goal of a walking or driving robot; a host without clients lacks it."""
+
+
+def _check_finite(name: str, values: BodyVelocity | PlanarPose) -> None:
+    """Reject a command whose components are not all finite numbers; `name` begins the error."""
+    for axis, value in values._asdict().items():
+        if not isfinite(value):
+            raise UserInputError(f"{name} {axis} must be a finite number, got {value}")
