@@ -89,12 +89,21 @@ def read_settings(settings: type, values: Mapping[str, Any], where: str) -> Any:
     Raises:
         UserInputError: A value has no such setting, the wrong type, or is out of bounds.
     """
-    bounds = bounds_of(settings)
+    bounds_of(settings)
     read: Any = from_dict(settings, values, where)
-    for name, its in bounds.items():
-        if problem := _problem(its, getattr(read, name)):
-            raise UserInputError(f"{where}.{name} is {problem}")
+    check_settings(read, where)
     return read
+
+
+def check_settings(settings: Any, where: str) -> None:
+    """Reject values that are out of bounds; `where` begins error messages.
+
+    Raises:
+        UserInputError: A value is out of bounds.
+    """
+    for name, its in bounds_of(type(settings)).items():
+        if problem := _problem(its, getattr(settings, name)):
+            raise UserInputError(f"{where}.{name} is {problem}")
 
 
 def _problem(bounds: SettingBounds, value: Any) -> str:

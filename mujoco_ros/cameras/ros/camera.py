@@ -17,6 +17,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
+from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token, within
@@ -54,7 +55,7 @@ class CameraSource(FrameSource):
             legend: Meaning of these numbers, published once.
             publishers: Opens the topics.
             renderer: Renders, where OpenGL is available.
-            seed: Seed of the noise.
+            seed: Seed of the noise and of the delivery.
         """
         name = camera_topics(camera)
         self._publishers = {
@@ -76,6 +77,7 @@ class CameraSource(FrameSource):
             choices=_FORMATS,
         )
         self.format = _FORMATS[0]
+        self.delivery = FrameDelivery(name, seed, camera.delivery)
         self._info = camera_info(camera)
         self._templates: dict[str, MessageTemplate] = {}  # by encoding
         self._bridge = CvBridge()
@@ -105,7 +107,8 @@ class CameraSource(FrameSource):
         for topic in subscribed:
             product = PRODUCTS[topic]
             if images.keys() >= product.needs:
-                self._publishers[topic].send(product.message(self, images, snapshot.stamp))
+                message = product.message(self, images, snapshot.stamp)
+                self.send(self._publishers[topic], message)
 
     def _subscribed(self) -> list[str]:
         return [topic for topic, it in self._publishers.items() if it.subscriptions]

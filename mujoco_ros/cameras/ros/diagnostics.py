@@ -70,4 +70,6 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
         "due to published, longest [ms]": f"{1e3 * longest_s:.1f}",
         "lost messages": str(sum(publisher.lost for publisher in source.publishers)),
     }
+    if source.delivery is not None:
+        values["frames lost in delivery"] = str(source.delivery.lost)
     return DiagnosticReport(text, values, level=level)

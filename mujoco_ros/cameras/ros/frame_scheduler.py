@@ -3,10 +3,11 @@
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.cameras.camera_images import compute_poses
+from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 
@@ -23,6 +24,7 @@ class FrameScheduler:
     All frames that are due at one state show that state, so cameras of the same rate show the same
     instants. While the simulation is stopped, a new subscription gets the current frame, and all
     subscriptions get another one when the state changes. A trigger requests a frame at any time.
+    These frames arrive at once; the others as their source delivers them.
 
     Attributes:
         sources: The frame sources of the current model.
@@ -57,6 +59,8 @@ class FrameScheduler:
             return 0.0
         subscribed = self._subscribed()
         now, (at, _) = self._clock(), self._state.peek()
+        for delivery in self._deliveries():
+            delivery.deliver(at)
         if self._select(subscribed, at, now) or now - self._updated >= POLL_S:
             self._due_since = self._updated = now
             self._update()
@@ -78,9 +82,16 @@ class FrameScheduler:
                 source.schedule.restart()
         return subscribed
 
+    def _deliveries(self) -> Iterator[FrameDelivery]:
+        """Yield what delivers the frames of each source that can be late."""
+        return (it.delivery for it in self.sources if it.delivery is not None)
+
+    def _is_stopped(self, now: float) -> bool:
+        return self._state.paused or now - self._moved >= _STANDSTILL_S
+
     def _select(self, subscribed: list[FrameSource], at: float, now: float) -> list[FrameSource]:
         """Return the sources with a frame at a state of time `at` [s]."""
-        is_stopped = self._state.paused or now - self._moved >= _STANDSTILL_S
+        is_stopped = self._is_stopped(now)
         return [
             source
             for source in subscribed
@@ -122,16 +133,16 @@ class FrameScheduler:
         begin = self._clock()
         self._state.beat(source.timeout.allow(first=source.is_new))
         source.schedule.note(self._snapshot.time)
+        at_once = source.triggered or self._is_stopped(begin)
         source.triggered = False
         self._changed.discard(source)
         try:
-            source.publish(self._snapshot)
+            source.publish_frame(self._snapshot, at_once=at_once)
             source.failure = ""
         except Exception as error:  # the other sources continue
             source.note_failure(error)
         for publisher in source.publishers:
             publisher.joined = False
-        source.untried = {it for it in source.untried if not it.subscriptions}
         now = self._clock()
         self._published[source] = now
         source.statistics.add(now - self._due_since)
@@ -139,9 +150,11 @@ class FrameScheduler:
         self._state.beat()
 
     def _wait(self, subscribed: list[FrameSource], at: float) -> float:
-        """Return the wall time until the next frame may be due [s]."""
-        if not subscribed or self._state.paused:
+        """Return the wall time until the next frame may be due, or arrives [s]."""
+        waits = [source.schedule.time_to_next(at) for source in subscribed]
+        waits += [delivery.next_arrival - at for delivery in self._deliveries()]
+        wait = min(waits, default=math.inf)
+        if wait == math.inf or self._state.paused:
             return POLL_S
-        wait = min(source.schedule.time_to_next(at) for source in subscribed)
         factor = self._state.factor
         return min(max(wait / factor if factor else 0.0, _MIN_WAIT_S), POLL_S)

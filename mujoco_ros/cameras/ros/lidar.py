@@ -12,6 +12,7 @@ from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.cameras.ros.camera_messages import cloud
+from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.lidars import Lidar
@@ -26,11 +27,12 @@ class LidarSource(FrameSource):
     def __init__(
         self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
     ) -> None:
-        """Open the topic of a lidar in `model`; `seed` is that of the noise."""
+        """Open the topic of a lidar in `model`; `seed` is that of the noise and the delivery."""
         message_type, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
         name = lidar_topics(lidar)
         self._publisher = publishers.open(message_type, f"{name}/{topic}", SENSOR)
         super().__init__(name, lidar.config.rate, [self._publisher])
+        self.delivery = FrameDelivery(name, seed, lidar.config.delivery)
         self._lidar, self._model, self._seed = lidar, model, seed
         self._scanner: Scanner | None = None
         self._template: MessageTemplate | None = None
@@ -54,7 +56,8 @@ class LidarSource(FrameSource):
             arrays["intensities"][:] = self._scanner.intensities.reshape(-1)
         else:
             arrays["data"][:] = self._scanner.cloud().reshape(-1).view(np.uint8)
-        self._publisher.send(self._template.stamped(snapshot.stamp.sec, snapshot.stamp.nanosec))
+        stamp = snapshot.stamp
+        self.send(self._publisher, self._template.stamped(stamp.sec, stamp.nanosec))
 
     def _blank(self) -> MessageTemplate:
         lidar = self._lidar

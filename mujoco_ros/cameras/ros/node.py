@@ -47,7 +47,7 @@ class CameraNode(Node, ParameterListener):
         Args:
             state: The state of the simulation.
             rendering: OpenGL backend: auto, egl or osmesa.
-            seed: Seed of the noise of cameras and lidars.
+            seed: Seed of the noise of cameras and lidars, and of their delivery.
         """
         state.beat(_OPENING_S)
         super().__init__(NAME)

@@ -4,16 +4,18 @@ import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import mujoco
 from builtin_interfaces.msg import Time
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.bridge.parameters.setting_specs import setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
 from mujoco_ros.cameras.frame_statistics import FrameStatistics
+from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
 
@@ -51,6 +53,7 @@ class FrameSource(ABC):
         latched: Publishers of messages that it publishes once.
         untried: Publishers without a message of this model so far.
         schedule: Times of its frames.
+        delivery: When its frames arrive; None if they are neither late nor lost.
         counts: Number of computations of each product.
         statistics: Number and duration of its frames.
         timeout: Timeout of its next frame.
@@ -61,6 +64,7 @@ class FrameSource(ABC):
 
     products: tuple[str, ...] = ()
     latched: tuple[TopicPublisher, ...] = ()
+    delivery: FrameDelivery | None = None
 
     def __init__(self, name: str, rate: float, publishers: Iterable[TopicPublisher]) -> None:
         """Publish `rate` frames per simulated second."""
@@ -77,6 +81,16 @@ class FrameSource(ABC):
     @abstractmethod
     def publish(self, snapshot: StateSnapshot) -> None:
         """Compute and publish the topics with a subscription."""
+
+    def publish_frame(self, snapshot: StateSnapshot, *, at_once: bool) -> None:
+        """Compute and deliver a frame, unless it is lost; `at_once` without delay and loss."""
+        delivery = self.delivery
+        if delivery is not None and not delivery.begin(snapshot.time, at_once=at_once):
+            return
+        self.untried = {it for it in self.untried if not it.subscriptions}
+        self.publish(snapshot)
+        if delivery is not None:
+            delivery.end()
 
     @property
     def subscriptions(self) -> int:
@@ -117,18 +131,36 @@ class FrameSource(ABC):
 
     def specs(self) -> Sequence[ParameterSpec]:
         """Return its parameters."""
-        return (
-            ParameterSpec(
-                name=f"{self.parameter}.rate",
-                default=float(self.schedule.rate),
-                description="Frames per simulated second; 0 is off",
-                low=0.0,
-                high=1000.0,
-            ),
+        rate = ParameterSpec(
+            name=f"{self.parameter}.rate",
+            default=float(self.schedule.rate),
+            description="Frames per simulated second; 0 is off",
+            low=0.0,
+            high=1000.0,
         )
+        if self.delivery is None:
+            return (rate,)
+        return (rate, *setting_specs(self._delivery_prefix, self.delivery.settings))
 
     def set_parameters(self, values: Mapping[str, Any]) -> None:
         """Set its parameters among `values`."""
         rate = values.get(f"{self.parameter}.rate")
         if rate is not None and rate != self.schedule.rate:
             self.schedule.rate = rate
+        start = f"{self._delivery_prefix}."
+        own = {
+            name.removeprefix(start): it for name, it in values.items() if name.startswith(start)
+        }
+        if self.delivery is not None and own:
+            self.delivery.settings = replace(self.delivery.settings, **own)
+
+    @property
+    def _delivery_prefix(self) -> str:
+        return f"{self.parameter}.delivery"
+
+    def send(self, publisher: TopicPublisher, message: Any) -> None:
+        """Publish a message of the present frame, when that arrives."""
+        if self.delivery is None:
+            publisher.send(message)
+        else:
+            self.delivery.send(publisher, message)

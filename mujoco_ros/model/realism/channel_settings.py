@@ -15,20 +15,16 @@ def _size(description: str) -> float:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Transport:
-    """When numbers are sampled, and when they arrive. Times are rounded to whole steps.
+class Delivery:
+    """When samples arrive, and how many are lost.
 
     Attributes:
-        interval: Time from sample to sample, held in between; 0 is every step [s].
         delay: Time from a sample to its arrival [s].
         jitter: Largest additional delay, uniformly distributed from 0 [s]. A sample that arrives
             after a later one is dropped.
         dropout: Probability that a sample is lost.
     """
 
-    interval: float = setting(
-        0.0, "Time between samples, held in between; 0 is every step [s]", low=0.0, high=_MAX_TIME_S
-    )
     delay: float = setting(0.0, "Time from a sample to its arrival [s]", low=0.0, high=_MAX_TIME_S)
     jitter: float = setting(
         0.0,
@@ -37,6 +33,23 @@ class Transport:
         high=_MAX_TIME_S,
     )
     dropout: float = setting(0.0, "Probability that a sample is lost", low=0.0, high=1.0)
+
+
+AT_ONCE = Delivery()
+"""Without delay and loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transport(Delivery):
+    """When numbers are sampled, and when they arrive. Times are rounded to whole steps.
+
+    Attributes:
+        interval: Time from sample to sample, held in between; 0 is every step [s].
+    """
+
+    interval: float = setting(
+        0.0, "Time between samples, held in between; 0 is every step [s]", low=0.0, high=_MAX_TIME_S
+    )
 
 
 @dataclass(frozen=True, kw_only=True)

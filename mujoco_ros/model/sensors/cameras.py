@@ -10,6 +10,8 @@ import numpy as np
 
 from mujoco_ros.model.errors import NameTakenError, UserInputError
 from mujoco_ros.model.naming import check_name
+from mujoco_ros.model.ranged_settings import check_settings
+from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
 from mujoco_ros.model.robot.frame_names import CAMERA_WXYZ, optical_frame
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.sensors.placement import check_rate, find_body
@@ -76,6 +78,7 @@ class CameraConfig:
     rate: float = DEFAULT_RATE_HZ
     depth_encoding: DepthEncoding = "32FC1"
     noise: CameraNoise = CameraNoise()
+    delivery: Delivery = AT_ONCE
 
     def __post_init__(self) -> None:
         where = f"camera '{self.name}'"
@@ -92,6 +95,7 @@ class CameraConfig:
         if self.resolution is not None:
             _check_resolution(where, *self.resolution)
         check_rate(where, self.rate)
+        check_settings(self.delivery, f"{where}: delivery")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +114,7 @@ class Camera:
         rate: Images per second of simulated time; 0 is none.
         depth_encoding: Metres (32FC1) or millimetres (16UC1).
         noise: Noise of the images.
+        delivery: When its frames arrive.
     """
 
     name: str
@@ -123,6 +128,7 @@ class Camera:
     rate: float = DEFAULT_RATE_HZ
     depth_encoding: DepthEncoding = "32FC1"
     noise: CameraNoise = CameraNoise()
+    delivery: Delivery = AT_ONCE
 
 
 def _check_resolution(where: str, width: int, height: int) -> None:
@@ -217,6 +223,7 @@ def resolve_camera(
         rate=config.rate,
         depth_encoding=config.depth_encoding,
         noise=config.noise,
+        delivery=config.delivery,
     )
 
 

@@ -8,6 +8,8 @@ import mujoco
 
 from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import check_name
+from mujoco_ros.model.ranged_settings import check_settings
+from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
 from mujoco_ros.model.robot.frame_names import site_frame
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.sensors.placement import check_rate, find_body
@@ -97,7 +99,7 @@ class LidarConfig:
     """A lidar at a site of the model, or at a pose on a body, where a site is added.
 
     `groups` are the groups of geoms that it measures, except on its own body. `noise` is the
-    standard deviation of a distance [m].
+    standard deviation of a distance [m], `delivery` when its scans arrive.
     """
 
     name: str
@@ -109,6 +111,7 @@ class LidarConfig:
     range: RangeConfig = RangeConfig()
     rate: float = DEFAULT_RATE_HZ
     noise: float = 0.0
+    delivery: Delivery = AT_ONCE
     groups: tuple[int, ...] = (0, 1, 2)
 
     def __post_init__(self) -> None:
@@ -131,6 +134,7 @@ class LidarConfig:
                 f"got {list(self.groups)}"
             )
         check_rate(where, self.rate)
+        check_settings(self.delivery, f"{where}: delivery")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +147,7 @@ class Lidar:
         frame: TF frame of its site: x forward, z up.
         site: Site of the lidar.
         body: Body that carries the site.
-        config: Rays, range, rate and noise.
+        config: Rays, range, rate, noise and delivery.
     """
 
     name: str

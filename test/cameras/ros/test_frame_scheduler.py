@@ -9,8 +9,10 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.model.realism.channel_settings import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FIRST_FRAME_S, TIMEOUT_S
 from mujoco_ros.sim.shared_memory.reader import Update
@@ -75,6 +77,25 @@ class Counted(FrameSource):
         self.frames.append(snapshot.time)
         if self.clock:
             self.clock.now += self.takes_s
+
+
+class Late(Counted):
+    """Records the times of its frames when they arrive."""
+
+    def __init__(self, delay: float, rate: float = 10.0, dropout: float = 0.0) -> None:
+        super().__init__(rate=rate)
+        self.delivery = FrameDelivery(self.name, 0, Delivery(delay=delay, dropout=dropout))
+        self.state: State | None = None
+        self.arrived: list[tuple[float, float]] = []
+        self.publisher.publish = self._arrive
+
+    def publish(self, snapshot: StateSnapshot) -> None:
+        super().publish(snapshot)
+        self.send(self.publisher, b"%d" % round(snapshot.time * 1e3))
+
+    def _arrive(self, message: bytes) -> None:
+        assert self.state is not None
+        self.arrived.append((int(message) / 1e3, self.state.now[0]))
 
 
 class Broken(Counted):
@@ -264,3 +285,38 @@ def test_a_trigger_requests_a_frame_of_the_current_state(rate):
     assert not source.triggered
     scene.run(0.25)
     assert len(source.frames) == regular + 1 + round(rate * 0.25), "its rate stays the same"
+
+
+def test_a_late_frame_is_published_after_its_delay_and_the_process_sleeps_between() -> None:
+    source = Late(delay=0.13)
+    scene = Scene([source])
+    source.state = scene.state
+    turns = scene.run(1.0)
+    assert [frame for frame, _ in source.arrived] == pytest.approx(source.frames[:9])
+    delays = [arrival - frame for frame, arrival in source.arrived]
+    assert min(delays) >= 0.13 - 1e-9
+    assert max(delays) < 0.13 + 0.0021
+    assert turns < 120
+
+
+def test_a_lost_frame_is_not_computed() -> None:
+    source = Late(delay=0.0, dropout=1.0)
+    scene = Scene([source])
+    scene.run(1.0)
+    assert source.frames == []
+    assert source.delivery is not None
+    assert source.delivery.lost == 10
+
+
+def test_requested_frames_and_those_of_a_pause_arrive_at_once() -> None:
+    source = Late(delay=1.0, dropout=1.0)
+    scene = Scene([source])
+    source.state = scene.state
+    scene.run(0.15)
+    source.triggered = True
+    scene.run(0.01)
+    assert len(source.arrived) == 1
+    scene.state.paused = True
+    source.subscribe(2)
+    scene.run(0.3)
+    assert [frame for frame, _ in source.arrived][1:] == [pytest.approx(scene.state.time, abs=1e-3)]

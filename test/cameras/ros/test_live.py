@@ -199,6 +199,26 @@ def test_a_rate_is_set_at_run_time_and_an_invalid_one_is_refused(client: CameraC
     client.set_camera_parameters({"camera.front.rate": 30.0})
 
 
+def test_the_scans_of_a_lidar_are_lost_and_arrive_again_as_its_parameters_ask(
+    client: CameraClient,
+) -> None:
+    lost = "lidar.belt.delivery.dropout"
+    (refused,) = client.set_camera_parameters({lost: 1.5})
+    assert not refused.successful
+    (accepted,) = client.set_camera_parameters({lost: 1.0})
+    assert accepted.successful
+    scans = client.scan("/lidar/belt")
+    name = "mujoco_cameras: lidar/belt"
+    before = int(client.row(name)["frames lost in delivery"])
+    assert client.listener.spin_until(
+        lambda: int(client.row(name)["frames lost in delivery"]) >= before + 5
+    )
+    while_lost = len(scans)
+    assert client.set_camera_parameters({lost: 0.0, "lidar.belt.delivery.delay": 0.2})[1].successful
+    assert client.listener.spin_until(lambda: len(scans) >= while_lost + 3)
+    assert client.set_camera_parameters({"lidar.belt.delivery.delay": 0.0})[0].successful
+
+
 def test_in_a_pause_a_new_subscription_gets_the_current_image(client: CameraClient) -> None:
     client.ensure_state(PAUSED)
     first = client.subscribe("/camera/front", "image_raw", "camera_info")

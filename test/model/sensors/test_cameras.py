@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.realism.channel_settings import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene, read_scene
@@ -108,7 +109,7 @@ def test_the_optical_axis_of_an_added_camera_is_x_of_its_pose(scene):
 def test_settings_of_the_scene_override_those_of_the_model(scene):
     model, layout = scene(
         "{name: eye, fovy: 60, resolution: [64, 48], rate: 5, depth_encoding: 16UC1, "
-        "noise: {colour: 2, depth: 0.01}}"
+        "noise: {colour: 2, depth: 0.01}, delivery: {delay: 0.04, dropout: 0.1}}"
     )
     eye = named(layout)["eye"]
     focal = 24 / np.tan(np.pi / 6)
@@ -116,6 +117,7 @@ def test_settings_of_the_scene_override_those_of_the_model(scene):
     assert model.cam_fovy[eye.camera] == pytest.approx(60)
     assert (eye.width, eye.height, eye.rate) == (64, 48, 5)
     assert (eye.depth_encoding, eye.noise) == ("16UC1", CameraNoise(colour=2, depth=0.01))
+    assert eye.delivery == Delivery(delay=0.04, dropout=0.1)
 
 
 @pytest.mark.parametrize("resolution", [(200, 100), (320, 240)])
@@ -179,6 +181,7 @@ def test_another_resolution_shows_the_same_part_of_the_world(scene):
         ("{name: eye, resolution: [0, 48]}", "from 1 to 8192 pixels, got 0 x 48"),
         ("{name: eye, rate: -1}", "'rate' must be 0 .off., or from 0.001 to 1000 Hz, got -1"),
         ("{name: eye, noise: {colour: 256}}", "noise 'colour' must be from 0 to 255, got 256"),
+        ("{name: eye, delivery: {delay: 2}}", "'eye': delivery.delay is 2; it must be from 0 to 1"),
         ("{name: eye, depth_encoding: 8UC1}", "'8UC1' .str. is not one of 32FC1, 16UC1"),
         ("{name: eye, size: 3}", r"robots\[0\].cameras\[0\]: key 'size' not found"),
         ("{name: corner, body: link}", "two cameras of the scene are named 'corner'"),

@@ -91,6 +91,7 @@ def test_rays_include_both_ends_of_the_range_and_a_circle_has_no_duplicate():
         ("{name: top, body: link}", "the model has a site of that name; give it as 'site'"),
         ("{name: a/b, site: top}", "name 'a/b' is not valid"),
         ("{name: a, site: top}, {name: a, site: top}", "two lidars are named 'a'"),
+        ("{name: a, site: top, delivery: {dropout: 2}}", "delivery.dropout is 2; it must be from"),
         ("{name: a, site: top, noise: -1}", "'noise' must be from 0 to the largest range, got -1"),
         ("{name: a, site: top, groups: [6]}", r"'groups' must be some of 0, 1, .*, got \[6\]"),
         ("{name: a, site: top, rate: 2000}", "'rate' must be 0 .off., or from 0.001 to 1000 Hz"),
