@@ -11,6 +11,7 @@ from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
 from mujoco_ros.viewer.framing import fit_camera
+from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
 from mujoco_ros.viewer.studio_windows import build_menu_bar, build_windows
@@ -29,6 +30,7 @@ class Application(studio.App):
         self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
         self._must_fit_camera = True
+        self._help = KeyHelp()
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -36,7 +38,8 @@ class Application(studio.App):
         # Studio misses a button that is released over a window.
         if not any(imgui.IsMouseDown(button) for button in MOUSE_BUTTONS):
             self.viewer.perturb.active = 0
-        handle_keys(self, self._clients.simulation, self._state)
+        if not self._help.handle_keys():
+            handle_keys(self, self._clients.simulation, self._state)
         if not is_replay(self._clients.parameters):
             perturb, paused = self.viewer.perturb, self._state.paused
             self._perturbation.apply(self.model, self.data, perturb, paused=paused)
@@ -50,7 +53,7 @@ class Application(studio.App):
         """Build Studio's windows and the dock areas of all others."""
         ux.setup_theme(self.theme)
         imgui.GetIO().WantSaveIniSettings = False  # the file has Studio's own layout
-        build_menu_bar(self)
+        build_menu_bar(self, self._help)
         scene = DOCKS.begin_frame()
         if self._must_fit_camera and scene is not None:
             self._must_fit_camera = False
@@ -58,6 +61,7 @@ class Application(studio.App):
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
         build_windows(self, is_paused=self._state.paused)
+        self._help.build()
         # For viewers whose client moves the camera; after all code that may change it.
         self.viewer.camera_index = self.ux_state.camera_index
 

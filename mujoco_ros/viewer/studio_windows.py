@@ -8,6 +8,7 @@ from mujoco.studio import ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.key_help import TITLE, KeyHelp
 
 _CLOSED = int(imgui.TreeNodeFlags.SpanAvailWidth) | int(imgui.TreeNodeFlags.Framed)
 _OPEN = _CLOSED | int(imgui.TreeNodeFlags.DefaultOpen)
@@ -38,8 +39,8 @@ _CONFIG_FIELDS = {
 """Windows of the menu, and the field of Studio's configuration that opens each."""
 
 
-def build_menu_bar(app: studio.App) -> None:
-    """Build the menu bar."""
+def build_menu_bar(app: studio.App, key_help: KeyHelp) -> None:
+    """Build the menu bar, which opens `key_help` too."""
     if not imgui.BeginMainMenuBar():
         return
     if imgui.BeginMenu("View"):
@@ -52,6 +53,8 @@ def build_menu_bar(app: studio.App) -> None:
             ux.setup_theme(app.theme)
         imgui.EndMenu()
     if imgui.BeginMenu("Help"):
+        if imgui.MenuItem(TITLE, "?", key_help.is_open):
+            key_help.is_open = not key_help.is_open
         imgui.MenuItem(f"MuJoCo {mujoco.mj_versionString()}")
         imgui.EndMenu()
     imgui.EndMainMenuBar()

@@ -1,7 +1,7 @@
 """The panel "Cameras": thumbnails of camera images, and one that is enlarged."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
@@ -82,12 +82,14 @@ class CamerasPanel(Panel):
         """End all subscriptions."""
         self._subscribe(set())
 
+    def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield the window, if the model has cameras."""
+        if self._cameras:
+            yield from super().windows()
+
     def build(self) -> None:
         """Build the kind of image, a checkbox per camera and the thumbnails below."""
         self._is_visible = True
-        if not self._cameras:
-            text("The model has no cameras.")
-            return
         if (kind := combo("image", self.kind, list(ImageKind))) is not None:
             self.kind = ImageKind(kind)
         for index, camera in enumerate(self._cameras):

@@ -1,5 +1,7 @@
 """The panel "Controller": state machines of controllers with lifecycle services."""
 
+from collections.abc import Callable, Iterator
+
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
@@ -11,15 +13,14 @@ from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.state_graph import StateGraph
 from mujoco_ros.viewer.style import FILL
 
-_NONE = (
-    "No node offers a state machine. A node with the services get_state, get_transition_graph and "
-)
-_NONE += "change_state of lifecycle_msgs appears here automatically."
 _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 
 
 class ControllerPanel(Panel):
-    """The graph with the active state highlighted, a button per transition, and recent events."""
+    """The graph with the active state highlighted, a button per transition, and recent events.
+
+    It appears with the first node that has the lifecycle_msgs services.
+    """
 
     title = "Controller"
     area = DockArea.RIGHT_BELOW
@@ -36,12 +37,14 @@ class ControllerPanel(Panel):
         if self._controllers.known:
             DOCKS.prefer_tab(self.area, self.title)
 
+    def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield the window, if there is a controller."""
+        if self._controllers.known:
+            yield from super().windows()
+
     def build(self) -> None:
         """Build the selected controller, and the selection if there are several."""
         controllers = self._controllers.known
-        if not controllers:
-            widgets.text(_NONE)
-            return
         if self._selected not in controllers:
             self._selected = min(controllers)
         if len(controllers) > 1:
@@ -57,13 +60,20 @@ class ControllerPanel(Panel):
         self._build_events(controller)
 
     def _build_transitions(self, controller: ControllerInfo) -> None:
-        """Build a button per transition; unavailable ones are disabled."""
+        """Build a button per transition that is available; the others are folded away."""
         labels = [*(each.label for each in controller.transitions), *controller.available]
-        for index, label in enumerate(dict.fromkeys(labels)):
+        available = [label for label in dict.fromkeys(labels) if label in controller.available]
+        for index, label in enumerate(available):
             if index and widgets.fits_in_row(label):
                 imgui.SameLine()
-            if widgets.button(label, enabled=label in controller.available):
+            if widgets.button(label):
                 self._request = self._controllers.change_state(controller.name, label)
+        others = [label for label in dict.fromkeys(labels) if label not in controller.available]
+        if others:
+            # The number is no part of the identifier, else the node would close when it changes.
+            with widgets.tree(f"{len(others)} not available now###others") as is_open:
+                if is_open:
+                    widgets.text(", ".join(others))
 
     def _build_events(self, controller: ControllerInfo) -> None:
         if not controller.events:

@@ -25,8 +25,16 @@ WALKING = ControllerInfo(
 )
 
 
-def test_a_text_explains_that_there_is_no_controller(show):
-    assert "No node offers a state machine" in show(ControllerPanel).text
+def test_it_appears_and_disappears_with_the_controllers(show, clients):
+    frames = show(ControllerPanel)
+    assert not list(frames.panel.windows())
+    clients.controllers.known[WALKING.name] = WALKING
+    assert [title for title, _ in frames.panel.windows()] == ["Controller"]
+    frames.build()
+    assert "/walking_controller is idle" in frames.texts
+    clients.controllers.known.clear()
+    frames.build()
+    assert not frames.texts
 
 
 def test_it_comes_to_the_front_with_the_first_controller(show, clients, monkeypatch):
@@ -43,8 +51,10 @@ def test_only_transitions_that_are_available_can_be_taken(show, clients):
     clients.controllers.known[WALKING.name] = WALKING
     frames = show(ControllerPanel)
     assert "/walking_controller is idle" in frames.texts
-    assert not frames.seen["walk"]
-    assert not frames.seen["stop"]
+    assert not {"walk", "stop"} & frames.seen.keys()
+    assert "walk, stop" not in frames.texts
+    frames.use("2 not available now###others")
+    assert "walk, stop" in frames.texts
     frames.use("stand")
     assert clients.called("change_state") == [("/walking_controller", "stand")]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
 from mujoco_ros.viewer.panels.formats import format_speed
 from mujoco_ros.viewer.panels.simulation import SimulationPanel
 
@@ -14,7 +14,7 @@ def test_a_running_simulation_can_be_paused_and_reset_but_not_stepped(show, clie
     frames.use("Reset all")
     assert clients.calls == [("pause",), ("reset", "time", "state"), ("reset",)]
     assert not frames.seen["Step"]
-    assert "playing" in frames.texts
+    assert frames.texts[0].startswith("playing"), "with the factor, if a second has passed"
 
 
 def test_a_paused_simulation_can_be_played_and_stepped(show, state, clients):
@@ -104,3 +104,12 @@ def test_the_result_of_the_latest_request_is_shown(show, clients):
 def test_a_simulator_that_does_not_respond_is_named(show, clients):
     clients.simulation.status = ""
     assert "/mujoco does not respond" in show(SimulationPanel).texts
+
+
+def test_the_state_of_each_controller_is_always_in_sight(show, clients):
+    known = clients.controllers.known
+    known["/walk"] = ControllerInfo(name="/walk", state="STAND")
+    known["/new"] = ControllerInfo(name="/new")
+    frames = show(SimulationPanel)
+    assert "/walk is STAND" in frames.texts
+    assert "/new" not in frames.text
