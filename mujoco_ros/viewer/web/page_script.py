@@ -1,4 +1,7 @@
-"""The script added to Studio's page: it measures its lag, reconnects, and keeps the theme."""
+"""The script added to Studio's page: it measures its lag, reconnects, and keeps the theme.
+
+Until the program of the page runs, it shows that it loads.
+"""
 
 import html
 import re
@@ -28,6 +31,22 @@ _SCRIPT = b"""
           "position:fixed;top:45%;left:50%;transform:translate(-50%,-50%);z-index:9999;" +
           "padding:12px 24px;border-radius:8px;background:#c77f12;color:#fff;" +
           "font:16px sans-serif;pointer-events:none";
+
+        // Studio's page is empty until its program runs, which then shows how the model loads.
+        const loading = document.createElement("div");
+        loading.id = "loading";
+        loading.textContent = "loading the viewer\\u2026";
+        loading.style.cssText =
+          "position:fixed;top:45%;left:50%;transform:translate(-50%,-50%);z-index:9999;" +
+          "color:#b8bcc8;font:16px sans-serif;pointer-events:none";
+        const stripe = document.createElement("div");
+        stripe.style.cssText = "margin-top:12px;height:3px;width:40px;background:#4c8bf5";
+        loading.append(stripe);
+        document.addEventListener("DOMContentLoaded", () => {
+          document.body.append(loading);
+          const motion = [{ marginLeft: "0px" }, { marginLeft: "100px" }];
+          stripe.animate(motion, { duration: 800, direction: "alternate", iterations: Infinity });
+        });
 
         // A theme chosen on the page stays until the preference of the browser changes.
         const theme = () => {
@@ -100,6 +119,7 @@ _SCRIPT = b"""
             this.url = url;
             this.isClosed = this.hasOpened = this.isInControl = false;
             this.theme = `theme=${initialTheme}`;
+            loading.remove();
             this.open();
           }
           open() {

@@ -17,6 +17,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.web.compression import ResponseCompression
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 
@@ -65,6 +66,7 @@ class WebServerGuard:
         self.connections = 0
         self.frames = DrawnFrames()
         self._on_lag = on_lag
+        self._compression = ResponseCompression()
         self._names = {"localhost", host.lower()}
         # Another machine may claim the other names in the network and map them to loopback.
         if not ip_address(self.socket.getsockname()[0]).is_loopback:
@@ -142,6 +144,7 @@ class WebServerGuard:
         ) -> Response:
             final = process_response(connection, request, response) or response
             finish(request.path, final)
+            self._compression.apply(request, final)
             for name in _REVOKED & final.headers.keys():
                 del final.headers[name]
             final.headers.update(_HARDENING)

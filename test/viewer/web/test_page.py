@@ -1,5 +1,6 @@
 """The page over the network."""
 
+import gzip
 import http.client
 import threading
 import time
@@ -115,6 +116,24 @@ def test_the_page_has_headers_that_keep_other_sites_from_reading_and_embedding_i
     status, headers, body = served.get("/model")
     assert (status, len(body) > 10_000) == (200, True)
     assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_program_and_model_are_compressed_for_clients_that_accept_it(served):
+    for path in ("/web_client.wasm", "/model"):
+        _, plain, body = served.get(path)
+        _, headers, compressed = served.get(path, **{"Accept-Encoding": "gzip, br"})
+        assert "Content-Encoding" not in plain
+        assert headers["Content-Encoding"] == "gzip"
+        assert int(headers["Content-Length"]) == len(compressed) < 0.7 * len(body)
+        assert gzip.decompress(compressed) == body
+
+
+def test_the_page_shows_that_it_loads(served, browser):
+    page = browser.new_page()
+    page.route("**/web_client.*", lambda route: route.abort())
+    page.goto(f"http://127.0.0.1:{served.guard.port}/")
+    assert page.locator("#loading").is_visible()
+    assert "loading the viewer" in page.locator("#loading").inner_text()
 
 
 def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, browser):
