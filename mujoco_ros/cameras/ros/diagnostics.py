@@ -71,5 +71,5 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
         "lost messages": str(sum(publisher.lost for publisher in source.publishers)),
     }
     if source.delivery is not None:
-        values["frames lost in delivery"] = str(source.delivery.lost)
+        values["lost in delivery"] = str(source.delivery.lost)
     return DiagnosticReport(text, values, level=level)

@@ -44,7 +44,8 @@ class ManagedRun:
             mode="lockstep",
             lockstep_sources=f"joint_commands@{rate}",
             lockstep_timeout=60.0,
-            real_time_factor=0.02,  # so that the manager has started before BEGIN
+            # So that the manager has started before BEGIN, which is 200 s of wall time away.
+            real_time_factor=0.005,
         )
         self.listener: Listener = self._launcher.listener(self.simulator)
         self.states: Recording = self.listener.record(JointState, "joint_states", reliable=True)

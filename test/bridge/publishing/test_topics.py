@@ -14,7 +14,7 @@ from rclpy.action import get_action_server_names_and_types_by_node
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from reference_run import paired, reference_run
 from sensor_msgs.msg import Imu, JointState
-from simulators import DATA, SimulatorLauncher, stamps_of, steps_of
+from simulators import DATA, SimulatorLauncher, steps_of
 from std_msgs.msg import String
 from zoo_recording import (
     ACTIONS,
@@ -108,17 +108,21 @@ def test_messages_are_a_period_of_simulated_time_apart(zoo: ZooRecording, topic:
 
 
 def test_clock_stamps_increase_and_equal_those_of_the_messages(zoo: ZooRecording) -> None:
-    clock = stamps_of(zoo.recordings["/clock"].messages)
+    clock = steps_of(zoo.recordings["/clock"].messages)
     assert all(before < after for before, after in pairwise(clock))
     others = {
-        stamp
+        step
         for topic in PERIODIC
         if topic != "/clock"
-        for stamp in stamps_of(zoo.recordings[topic].messages)
-        if clock[0] <= stamp <= clock[-1]
+        for step in steps_of(zoo.recordings[topic].messages)
+        if clock[0] <= step <= clock[-1]
     }
     assert len(others) > 50
-    assert len(others - set(clock)) <= 0.02 * len(others)
+    # A busy machine may lose messages of the clock: there is a gap then, but no other stamp.
+    every = min(after - before for before, after in pairwise(clock))
+    missing = others - set(clock)
+    assert all((step - clock[0]) % every == 0 for step in missing)
+    assert len(missing) < 0.5 * len(others)
 
 
 @pytest.mark.parametrize("topic", PERIODIC)

@@ -209,9 +209,9 @@ def test_the_scans_of_a_lidar_are_lost_and_arrive_again_as_its_parameters_ask(
     assert accepted.successful
     scans = client.scan("/lidar/belt")
     name = "mujoco_cameras: lidar/belt"
-    before = int(client.row(name)["frames lost in delivery"])
+    before = int(client.row(name)["lost in delivery"])
     assert client.listener.spin_until(
-        lambda: int(client.row(name)["frames lost in delivery"]) >= before + 5
+        lambda: int(client.row(name)["lost in delivery"]) >= before + 5
     )
     while_lost = len(scans)
     assert client.set_camera_parameters({lost: 0.0, "lidar.belt.delivery.delay": 0.2})[1].successful
