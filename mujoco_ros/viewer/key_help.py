@@ -35,7 +35,7 @@ KEYS = (
 _OPENING = (int(imgui.Key.Slash) | int(imgui.Key.Shift), int(imgui.Key.F1))
 """``?`` on most keyboards, and F1."""
 _COLUMNS = (("To", 0.0), ("Do", 1.0))
-_SIZE = (760.0, 420.0)
+_SIZE = (760.0, 490.0)
 
 
 class KeyHelp:
