@@ -2,8 +2,10 @@
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer.clients import ControllerInfo
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import panels
+from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import child, disabled, scope, table, tabs
 
@@ -52,5 +54,8 @@ def test_an_exception_elsewhere_in_a_panel_is_logged_once(show, caplog):
 
 
 def test_every_panel_has_a_title_of_its_own(state, clients):
-    titles = [title for panel in panels(state, clients) for title, _build in panel.windows()]
+    clients.controllers.known["/walk"] = ControllerInfo(name="/walk")
+    shown = panels(state, clients)
+    next(panel for panel in shown if isinstance(panel, CamerasPanel)).update()
+    titles = [title for panel in shown for title, _build in panel.windows()]
     assert len(titles) == len(set(titles)) == 8
