@@ -63,6 +63,7 @@ def simulator(scene: str, arguments: Sequence[str] = ()) -> Iterator[Simulator]:
         spied = {
             "PYTHONPATH": str(DOCS / "slow_viewer"),
             "MUJOCO_ROS_WIDGETS": str(widgets),
+            "XDG_STATE_HOME": folder,  # without the settings of other viewers
             "MUJOCO_ROS_SPY": str(SUPPORT / "widget_recorder" / "sitecustomize.py"),
         }
         with _process(command, os.environ | spied, log):

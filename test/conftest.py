@@ -4,6 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -16,6 +17,9 @@ os.environ["ROS_DOMAIN_ID"] = str(_DOMAIN.id)
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 for _variable in ("ROS_LOCALHOST_ONLY", "ROS_STATIC_PEERS", "RMW_IMPLEMENTATION"):
     os.environ.pop(_variable, None)
+# Viewers of tests begin without the settings of other viewers.
+_STATE = TemporaryDirectory(prefix="mujoco_ros_state_")
+os.environ["XDG_STATE_HOME"] = _STATE.name
 # Tests start many processes, each of which would compile its imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Files already run in parallel; threads of linear algebra would only wait for a core.

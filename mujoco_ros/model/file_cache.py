@@ -81,7 +81,16 @@ class FileCache:
 
 def user_folder(name: str) -> Path:
     """Return a folder of the user's cache, ``$XDG_CACHE_HOME/mujoco_ros/<name>``."""
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return _home("XDG_CACHE_HOME", "~/.cache") / name
+
+
+def state_folder(name: str) -> Path:
+    """Return a folder of what programs remember, ``$XDG_STATE_HOME/mujoco_ros/<name>``."""
+    return _home("XDG_STATE_HOME", "~/.local/state") / name
+
+
+def _home(variable: str, default: str) -> Path:
+    named = Path(os.environ.get(variable, ""))
     # The XDG specification requires relative paths to be ignored.
-    home = named if named.is_absolute() else Path("~/.cache").expanduser()
-    return home / "mujoco_ros" / name
+    home = named if named.is_absolute() else Path(default).expanduser()
+    return home / "mujoco_ros"

@@ -1,6 +1,10 @@
 """Studio's application, without the parts that act on a simulation of its own."""
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import mujoco
+import numpy as np
 from mujoco.studio import app as studio
 from mujoco.studio import messages, plugin, ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
@@ -14,10 +18,17 @@ from mujoco_ros.viewer.framing import fit_camera
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
-from mujoco_ros.viewer.studio_windows import build_menu_bar, build_windows
+from mujoco_ros.viewer.studio_windows import (
+    build_menu_bar,
+    build_windows,
+    open_windows,
+    set_open_windows,
+)
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 
 _FREE = int(mujoco.mjtCamera.mjCAMERA_FREE)
+_POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
+"""Numbers of the pose of a free camera, the distance among them, and their bound [m or deg]."""
 
 
 class Application(studio.App):
@@ -31,6 +42,8 @@ class Application(studio.App):
         self._attached: mujoco.MjModel | None = None
         self._must_fit_camera = True
         self._help = KeyHelp()
+        self._fitted_pose: list[float] | None = None
+        self._kept_pose: list[float] | None = None
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -49,6 +62,23 @@ class Application(studio.App):
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
 
+    def settings(self) -> dict[str, Any]:
+        """Return the pose of a moved free camera, and which windows of Studio are open."""
+        if self._fitted_pose is not None and self.viewer.camera.type == _FREE:
+            pose = _pose(self.viewer.camera)
+            # The page returns the pose in single precision.
+            is_moved = not np.allclose(pose, self._fitted_pose, rtol=1e-4, atol=1e-4)
+            self._kept_pose = pose if is_moved else None
+        return {"camera": self._kept_pose, "windows": open_windows(self)}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        pose, windows = settings.get("camera"), settings.get("windows")
+        if isinstance(pose, list) and _is_pose(pose):
+            self._kept_pose = pose
+        if isinstance(windows, dict):
+            set_open_windows(self, windows)
+
     def build_gui(self) -> None:
         """Build Studio's windows and the dock areas of all others."""
         ux.setup_theme(self.theme)
@@ -58,6 +88,9 @@ class Application(studio.App):
         if self._must_fit_camera and scene is not None:
             self._must_fit_camera = False
             fit_camera(self.model, self.viewer.camera, scene, imgui.GetIO().DisplaySize.y)
+            self._fitted_pose = _pose(self.viewer.camera)
+            if self._kept_pose is not None:
+                _set_pose(self.viewer.camera, self._kept_pose)
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
         build_windows(self, is_paused=self._state.paused)
@@ -107,3 +140,23 @@ class Application(studio.App):
     def _on_theme(self, event: plugin.ThemeEvent) -> None:
         self.theme = event.theme
         ux.setup_theme(self.theme)
+
+
+def _pose(camera: mujoco.MjvCamera) -> list[float]:
+    """Return look-at point [m], distance [m], azimuth [deg] and elevation [deg]."""
+    numbers = (*camera.lookat, camera.distance, camera.azimuth, camera.elevation)
+    return [float(number) for number in numbers]
+
+
+def _is_pose(numbers: Sequence[Any]) -> bool:
+    return (
+        len(numbers) == _POSE_NUMBERS
+        and all(isinstance(it, float) and abs(it) < _LARGEST for it in numbers)
+        and numbers[_DISTANCE] > 0.0
+    )
+
+
+def _set_pose(camera: mujoco.MjvCamera, pose: Sequence[float]) -> None:
+    """Set what `_pose` returns."""
+    camera.lookat[:] = pose[:3]
+    camera.distance, camera.azimuth, camera.elevation = pose[3:]

@@ -1,8 +1,9 @@
 """Dock areas of windows: two columns, each in two parts, and a strip below the scene."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import Enum, auto
+from typing import Any
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
@@ -16,6 +17,8 @@ _DOCK_SPACE = 1 << 10
 _FLAGS = int(imgui.DockNodeFlags.PassthruCentralNode)
 # New windows come to the front; after this many frames all windows exist.
 _SETTLING_FRAMES = 3
+# After this many frames the preferred windows are in front.
+_RAISED_FRAMES = 20
 # Studio's page size until the page reports its own.
 _DEFAULT_SIZE = (1400.0, 720.0)
 
@@ -52,6 +55,8 @@ class DockLayout:
         self._bounds: dict[DockArea, Rectangle] = {}
         self._to_raise: list[str] = []
         self._preferred: dict[DockArea, str] = {}
+        self._front: dict[DockArea, str] = {}
+        self._kept: dict[DockArea, str] = {}
         self._size = (0.0, 0.0)
         self._frames = 0
         self._is_clicked = False
@@ -83,9 +88,21 @@ class DockLayout:
 
     def prefer_tab(self, area: DockArea, title: str) -> None:
         """Bring a window to the front of its area, unless the mouse was clicked on this page."""
+        if area in self._kept:
+            return
         if not self._is_clicked and self._preferred.get(area) != title:
             self._preferred[area] = title
             self._to_raise.insert(0, title)
+
+    def settings(self) -> dict[str, Any]:
+        """Return the window in front of each area."""
+        return {area.name: title for area, title in self._front.items()}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Begin with kept windows in front; no other window is preferred in their areas."""
+        for area in DockArea:
+            if isinstance(title := settings.get(area.name), str):
+                self._kept[area] = self._preferred[area] = title
 
     @contextmanager
     def window(
@@ -107,6 +124,8 @@ class DockLayout:
             if area in self._bounds and imgui.IsWindowDocked():
                 corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
                 self._bounds[area] = (corner.x, corner.y, size.x, size.y)
+                if area is not None and is_visible and self._frames > _RAISED_FRAMES:
+                    self._front[area] = title
             yield is_visible, is_open
         finally:
             imgui.End()

@@ -61,9 +61,8 @@ class Feed:
     @property
     def title(self) -> str:
         """Title of the page or window, with the names of the first robots."""
-        names = [robot.name for robot in self._state.layout.robots]
-        shown = names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS)
-        return f"{', '.join(shown)} \u2013 {_TITLE}" if names else _TITLE
+        scene = scene_title(self._state)
+        return f"{scene} \u2013 {_TITLE}" if scene else _TITLE
 
     def get_sim_events(self) -> list[messages.Event]:
         """Return the events since the last frame; called once per frame."""
@@ -113,6 +112,12 @@ class Feed:
         self._is_new = True
         self._fresh = True  # Studio creates new data with a model
         return messages.ModelEvent(model=self._shown, path=MODEL_PATH)
+
+
+def scene_title(state: SharedState) -> str:
+    """Return the names of the first robots."""
+    names = [robot.name for robot in state.layout.robots]
+    return ", ".join(names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS))
 
 
 def _appearance(model: mujoco.MjModel) -> bytes:

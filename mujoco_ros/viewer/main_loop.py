@@ -4,13 +4,16 @@ from collections.abc import Callable
 
 from mujoco.studio import plugin, viewer_protocol
 
+from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import Clients
-from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.docks import DOCKS
+from mujoco_ros.viewer.feed import Feed, scene_title
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
+from mujoco_ros.viewer.view_settings import HasSettings, ViewSettings
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
@@ -53,7 +56,11 @@ def show_window(state: SharedState, clients: Clients) -> None:
 
 
 def _plugins(state: SharedState, clients: Clients) -> list[plugin.ViewerPlugin]:
-    return [Application(state, clients), *panels(state, clients)]  # the application arranges them
+    application, shown = Application(state, clients), panels(state, clients)
+    parts: dict[str, HasSettings] = {"View": application, "Tabs": DOCKS}
+    parts |= {panel.title: panel for panel in shown if panel.settings()}
+    kept = ViewSettings(state_folder("viewer"), scene_title(state), parts)
+    return [application, *shown, kept]  # the application arranges the others
 
 
 def _feed(state: SharedState) -> Feed:

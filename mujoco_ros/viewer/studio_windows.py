@@ -1,6 +1,7 @@
 """Studio's windows that show the state or set display options, without effect on the state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import mujoco
 from mujoco.studio import app as studio
@@ -58,6 +59,18 @@ def build_menu_bar(app: studio.App, key_help: KeyHelp) -> None:
         imgui.MenuItem(f"MuJoCo {mujoco.mj_versionString()}")
         imgui.EndMenu()
     imgui.EndMainMenuBar()
+
+
+def open_windows(app: studio.App) -> dict[str, bool]:
+    """Return whether each window of the menu is open."""
+    return {label: getattr(app.config, field) for label, field in _CONFIG_FIELDS.items()}
+
+
+def set_open_windows(app: studio.App, windows: Mapping[str, Any]) -> None:
+    """Open and close the windows of the menu that `windows` has."""
+    for label, field in _CONFIG_FIELDS.items():
+        if isinstance(windows.get(label), bool):
+            setattr(app.config, field, windows[label])
 
 
 def build_windows(app: studio.App, *, is_paused: bool) -> None:

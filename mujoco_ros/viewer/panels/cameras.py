@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
@@ -86,6 +87,19 @@ class CamerasPanel(Panel):
         """Yield the window, if the model has cameras."""
         if self._cameras:
             yield from super().windows()
+
+    def settings(self) -> dict[str, Any]:
+        """Return the selected cameras and the kind of image."""
+        return {"selected": sorted(map(list, self.selected)), "kind": str(self.kind)}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings; cameras of other models are not selected."""
+        selected = settings.get("selected")
+        for names in selected if isinstance(selected, list) else ():
+            if isinstance(names, list) and len(names) == 2:
+                self.selected.add((str(names[0]), str(names[1])))
+        if settings.get("kind") in list(ImageKind):
+            self.kind = ImageKind(settings["kind"])
 
     def build(self) -> None:
         """Build the kind of image, a checkbox per camera and the thumbnails below."""

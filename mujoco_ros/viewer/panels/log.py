@@ -1,8 +1,9 @@
 """The panel "Log": messages of all nodes."""
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
+from typing import Any
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
@@ -51,6 +52,15 @@ class LogPanel(Panel):
             for line in self.lines
             if line.level >= self.level and wanted in f"{line.node} {line.text}".casefold()
         ]
+
+    def settings(self) -> dict[str, Any]:
+        """Return the lowest level."""
+        return {"level": self.level}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        if settings.get("level") in _NAMES:
+            self.level = int(settings["level"])
 
     def build(self) -> None:
         """Build the filters and the lines below, newest last."""

@@ -1,7 +1,8 @@
 """The panel "Overlays": selects and draws the overlays in the scene."""
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import mujoco
 from mujoco.studio import messages
@@ -68,6 +69,21 @@ class OverlaysPanel(Panel):
     def on_panels_hidden(self, _: PanelsHidden) -> None:
         """Draw nothing: geoms would show a past state."""
         self.viewer.extra_geoms.clear()
+
+    def settings(self) -> dict[str, Any]:
+        """Return which overlays are drawn, and the lengths [m/N, m/Nm]."""
+        return {"shown": dict(self.shown), "force": self.scale.force, "torque": self.scale.torque}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        shown = settings.get("shown")
+        if isinstance(shown, dict):
+            self.shown = {name: shown.get(name) is True for name in self.shown}
+        low, high = (limit / _MM for limit in _SCALE_RANGE)
+        for name in ("force", "torque"):
+            length = settings.get(name)
+            if isinstance(length, float) and low <= length <= high:
+                setattr(self.scale, name, length)
 
     def build(self) -> None:
         """Build the checkboxes and the scales."""

@@ -2,8 +2,8 @@
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar
 
 from mujoco.studio import messages, plugin
 
@@ -47,6 +47,13 @@ class Panel(plugin.ViewerPlugin, ABC):
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield title and content builder of each window."""
         yield self.title, self.build
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that are kept for the next viewer of the scene."""
+        return {}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
 
     @abstractmethod
     def build(self) -> None:

@@ -1,7 +1,9 @@
 """The panel "Plots": joints, wrenches and IMUs over the last seconds."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
@@ -23,7 +25,7 @@ _MAX_POINTS = 600
 _DEFAULT_JOINTS = 6
 _DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
 
-SignalKey = tuple[str, str, str]
+SignalKey = tuple[str, ...]
 
 
 class PlotsPanel(Panel):
@@ -48,6 +50,7 @@ class PlotsPanel(Panel):
         self._signals: dict[SignalKey, Signal] = {}
         self._histories: dict[SignalKey, History] = {}
         self._is_chosen = False  # whether the selection is that of the user
+        self._kept: list[SignalKey] = []  # those that were selected in the last viewer
 
     @property
     def plotted(self) -> list[Signal]:
@@ -74,6 +77,20 @@ class PlotsPanel(Panel):
             for signal in self.plotted:
                 self._histories[signal.key].add(self.state.time, signal.read())
 
+    def settings(self) -> dict[str, Any]:
+        """Return the selected signals, if the user has selected some, and the time span [s]."""
+        chosen = [list(key) for key in self._histories] if self._is_chosen else None
+        return {"signals": chosen, "span_s": self.span_s}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings; signals of other models are not selected."""
+        kept = settings.get("signals")
+        if isinstance(kept, list):
+            self._is_chosen = True
+            self._kept = [tuple(map(str, key)) for key in kept if isinstance(key, list)]
+        if settings.get("span_s") in _SPANS_S:
+            self.span_s = float(settings["span_s"])
+
     def build(self) -> None:
         """Build the settings and below a plot per unit, side by side."""
         self._build_settings()
@@ -94,9 +111,8 @@ class PlotsPanel(Panel):
         self._model = self.state.model
         sign = partial(wrench_sign, self._parameters)
         self._signals = {signal.key: signal for signal in signals(self.state, sign)}
-        self._histories = {
-            key: self._new_history(key) for key in self._histories if key in self._signals
-        }
+        selected, self._kept = [*self._histories, *self._kept], []
+        self._histories = {key: self._new_history(key) for key in selected if key in self._signals}
         if not self._is_chosen:
             self._histories = {key: self._new_history(key) for key in self._defaults()}
 

@@ -1,0 +1,101 @@
+"""What the page shows, kept in a file per scene: view, tabs, overlays, plots and cameras."""
+
+import json
+import logging
+import re
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from mujoco.studio import messages, plugin
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import SizeLimit, read_file
+from mujoco_ros.model.file_cache import FileCache
+
+_LOG = logging.getLogger(__name__)
+_SUFFIX = ".json"
+_LARGEST = SizeLimit(1 << 16, of_client=1 << 16)
+_LONGEST_NAME = 100
+_PERIOD_S = 1.0
+"""Period of the checks for changes; a viewer that is killed loses less than this."""
+
+Settings = dict[str, Any]
+"""Values of JSON by name."""
+
+
+class HasSettings(Protocol):
+    """A part of the page whose settings are kept."""
+
+    def settings(self) -> Settings:
+        """Return its present settings."""
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among `settings`, which anyone may have written."""
+
+
+class ViewSettings(plugin.ViewerPlugin):
+    """Restores the settings of the last viewer of a scene, and writes them when they change."""
+
+    def __init__(
+        self,
+        folder: Path,
+        scene: str,
+        parts: Mapping[str, HasSettings],
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Restore the settings of a scene.
+
+        Args:
+            folder: Folder of the files, which need not exist.
+            scene: The scene, as the page's title names it.
+            parts: What has settings, by name in the file.
+            now: Returns monotonic time [s].
+        """
+        self._files = FileCache(folder, _SUFFIX)
+        self._name = re.sub(r"[^\w-]+", "_", scene)[:_LONGEST_NAME]
+        self._parts, self._now = parts, now
+        kept = self._read()
+        for name, part in parts.items():
+            if isinstance(own := kept.get(name), dict):
+                part.restore(own)
+        self._written = self._collect()
+        self._due = now() + _PERIOD_S
+
+    @messages.handler
+    def on_update(self, _: messages.UpdateEvent) -> None:
+        """Write changed settings, at most once in a period."""
+        if self._now() >= self._due:
+            self._due = self._now() + _PERIOD_S
+            self._write()
+
+    @messages.handler
+    def on_exit(self, _: messages.ExitEvent) -> None:
+        """Write changed settings."""
+        self._write()
+
+    def _collect(self) -> bytes:
+        settings = {name: part.settings() for name, part in self._parts.items()}
+        return json.dumps(settings, indent=1).encode()
+
+    def _write(self) -> None:
+        settings = self._collect()
+        if settings == self._written:
+            return
+        self._written = settings  # also if it cannot be written: one warning is enough
+        try:
+            self._files.write(self._name, settings)
+        except OSError as error:
+            _LOG.warning("the settings of the page cannot be written: %s", error)
+
+    def _read(self) -> Settings:
+        path = self._files.find(self._name)
+        if path is None:
+            return {}
+        try:
+            kept = json.loads(read_file(path, largest=_LARGEST))
+            return kept if isinstance(kept, dict) else {}
+        except (OSError, ValueError, RecursionError, UserInputError) as error:
+            _LOG.warning("the settings of the page cannot be read: %s", error)
+            return {}

@@ -1,0 +1,191 @@
+"""Settings of the page that are kept for the next viewer of the scene."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_clients import FakeClients
+from mujoco.studio import messages
+from still_state import StillState
+
+from mujoco_ros.viewer import main_loop
+from mujoco_ros.viewer.app import Application
+from mujoco_ros.viewer.clients import ImageKind
+from mujoco_ros.viewer.docks import DockArea, DockLayout
+from mujoco_ros.viewer.panels.cameras import CamerasPanel
+from mujoco_ros.viewer.panels.log import LogPanel
+from mujoco_ros.viewer.panels.overlays import OverlaysPanel
+from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
+from mujoco_ros.viewer.view_settings import ViewSettings
+
+
+@pytest.fixture(scope="module")
+def state() -> StillState:
+    return StillState("arm")
+
+
+class Part:
+    """Keeps one number."""
+
+    def __init__(self) -> None:
+        self.number = 0
+        self.restored: list[Any] = []
+
+    def settings(self) -> dict[str, Any]:
+        return {"number": self.number}
+
+    def restore(self, settings: Any) -> None:
+        self.restored.append(settings)
+        self.number = settings.get("number", 0)
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_changed_settings_are_written_and_restored(tmp_path: Path) -> None:
+    clock, part = Clock(), Part()
+    first = ViewSettings(tmp_path / "viewer", "left arm, right arm", {"part": part}, clock)
+    assert part.restored == []
+    clock.now = 10.0
+    first.on_update(messages.UpdateEvent())
+    assert not (tmp_path / "viewer").exists(), "nothing has changed"
+    part.number = 7
+    clock.now = 10.5
+    first.on_update(messages.UpdateEvent())
+    assert not (tmp_path / "viewer").exists(), "the last check was half a second ago"
+    clock.now = 11.1
+    first.on_update(messages.UpdateEvent())
+    (file,) = (tmp_path / "viewer").iterdir()
+    assert file.name == "left_arm_right_arm.json"
+    assert file.stat().st_mode & 0o077 == 0
+    second, other = Part(), Part()
+    ViewSettings(tmp_path / "viewer", "left arm, right arm", {"part": second}, clock)
+    ViewSettings(tmp_path / "viewer", "left arm", {"part": other}, clock)
+    assert (second.number, other.number) == (7, 0)
+
+
+def test_the_exit_writes_what_has_changed(tmp_path: Path) -> None:
+    part = Part()
+    kept = ViewSettings(tmp_path, "arm", {"part": part})
+    part.number = 3
+    kept.on_exit(messages.ExitEvent())
+    assert json.loads((tmp_path / "arm.json").read_text()) == {"part": {"number": 3}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"{", b"[1]", b"\xff\xfe", b'{"part": 5}', b"[" * 60_000, b" " * 70_000 + b"{}", b"null"],
+    ids=range(7),
+)
+def test_a_file_that_is_no_settings_is_ignored(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "arm.json").write_bytes(content)
+    part = Part()
+    kept = ViewSettings(tmp_path, "arm", {"part": part})
+    assert part.number == 0
+    part.number = 1
+    kept.on_exit(messages.ExitEvent())
+    assert json.loads((tmp_path / "arm.json").read_text()) == {"part": {"number": 1}}
+
+
+def test_a_folder_that_cannot_be_written_is_one_warning(tmp_path: Path, caplog) -> None:
+    (tmp_path / "viewer").write_text("a file")
+    part = Part()
+    kept = ViewSettings(tmp_path / "viewer", "arm", {"part": part})
+    part.number = 1
+    kept.on_exit(messages.ExitEvent())
+    kept.on_exit(messages.ExitEvent())
+    (record,) = caplog.records
+    assert "cannot be written" in record.message
+
+
+def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, tmp_path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    before = {type(it): it for it in main_loop._plugins(state, FakeClients())}
+    signal = ("arm joints", "elbow_joint", "torque")
+    before[PlotsPanel].update()
+    before[PlotsPanel].select(signal, True)
+    before[PlotsPanel].span_s = 5.0
+    before[OverlaysPanel].shown["Balance"] = True
+    before[OverlaysPanel].shown["External wrenches"] = False
+    before[OverlaysPanel].scale.force = 0.5
+    before[CamerasPanel].kind = ImageKind.DEPTH
+    before[LogPanel].level = 40
+    before[Application].config.show_inspector = False
+    before[ViewSettings].on_exit(messages.ExitEvent())
+
+    after = {type(it): it for it in main_loop._plugins(state, FakeClients())}
+    after[PlotsPanel].update()
+    assert signal in [it.key for it in after[PlotsPanel].plotted]
+    assert len(after[PlotsPanel].plotted) == len(before[PlotsPanel].plotted)
+    assert after[PlotsPanel].span_s == 5.0
+    assert after[OverlaysPanel].shown == before[OverlaysPanel].shown
+    assert after[OverlaysPanel].scale.force == 0.5
+    assert after[CamerasPanel].kind is ImageKind.DEPTH
+    assert after[LogPanel].level == 40
+    assert not after[Application].config.show_inspector
+
+
+def test_a_moved_camera_is_kept_and_a_fitted_one_is_fitted_again(state) -> None:
+    app = Application(state, FakeClients())
+    assert app.settings()["camera"] is None
+    app.restore({"camera": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
+    assert app.settings()["camera"] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"camera": [1.0, 2.0, 3.0, -4.0, 5.0, 6.0]},
+        {"camera": [1.0, 2.0, float("nan"), 4.0, 5.0, 6.0]},
+        {"camera": [1.0, 2.0, 3.0, 1e9, 5.0, 6.0]},
+        {"camera": [1.0, 2.0]},
+        {"camera": "here", "windows": [1]},
+        {"windows": {"Inspector": "closed", "Nothing": False}},
+        {},
+    ],
+    ids=range(7),
+)
+def test_settings_that_are_not_valid_change_nothing(context, state, settings) -> None:
+    app = Application(state, FakeClients())
+    before = app.settings()
+    app.restore(settings)
+    assert app.settings() == before
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"shown": {"Balance": "yes"}, "force": "long", "torque": -1.0},
+        {"shown": 5, "force": 1e300},
+        {"signals": [5, ["a"]], "span_s": 7.0},
+        {"signals": "all"},
+        {"selected": [["arm"], 5, ["", "missing"]], "kind": "sound"},
+        {"level": 99},
+        {"level": "high"},
+    ],
+    ids=range(7),
+)
+def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
+    for panel in main_loop.panels(state, FakeClients()):
+        panel.restore(settings)
+        panel.settings()
+        if isinstance(panel, PlotsPanel):
+            panel.update()
+            assert panel.span_s == 10.0
+        if isinstance(panel, OverlaysPanel):
+            assert panel.scale.force == type(panel.scale)().force
+        if isinstance(panel, LogPanel):
+            assert panel.level == 20
+
+
+def test_a_kept_tab_is_preferred_to_those_that_panels_prefer() -> None:
+    docks = DockLayout()
+    docks.restore({"RIGHT_BELOW": "Inspector", "BELOW": 5, "ABOVE": "Log"})
+    docks.prefer_tab(DockArea.RIGHT_BELOW, "Controller")
+    docks.prefer_tab(DockArea.BELOW, "Log")
+    assert docks._preferred == {DockArea.RIGHT_BELOW: "Inspector", DockArea.BELOW: "Log"}
