@@ -22,6 +22,7 @@ from benchmark.measurements import (
     reliability,
     rendering,
     shared_memory,
+    walking,
 )
 from benchmark.report import Row, save, table
 from mujoco_ros.bridge.distribution import ros_distribution
@@ -52,6 +53,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "u": controllers.hosted,
     "v": realism.realism,
     "w": extensions.extensions,
+    "x": walking.walking,
     "executors": executors.executors,
 }
 """Choices of ``--only``."""

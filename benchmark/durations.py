@@ -40,6 +40,7 @@ class Durations:
     lockstep: float = 20.0
     held_resets: int = 20
     controllers: float = 10.0
+    walking: float = 60.0
 
 
 FULL = Durations()
@@ -77,4 +78,5 @@ QUICK = Durations(
     lockstep=5.0,
     held_resets=4,
     controllers=3.0,
+    walking=5.0,
 )

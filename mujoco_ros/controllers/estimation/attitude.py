@@ -35,7 +35,7 @@ class AttitudeFilter:
         self._gain, self._bias_gain = gain, bias_gain
         self._gravity, self._tolerance = gravity, tolerance
         self.quat_wxyz, self.bias = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
-        self._axes, self._rate = np.zeros(9), np.zeros(3)
+        self._axes, self._rate, self._error = np.zeros(9), np.zeros(3), np.zeros(3)
         self._age = 0.0
 
     def reset(self) -> None:
@@ -53,7 +53,8 @@ class AttitudeFilter:
             mujoco.mju_quat2Mat(self._axes, self.quat_wxyz)
             up = self._axes[6:]  # the vertical in the frame of the IMU
             deviation = (size / self._gravity - 1.0) / self._tolerance
-            error = np.cross(force, up) * (exp(-deviation * deviation) / size)
+            mujoco.mju_cross(self._error, force, up)
+            error = self._error * (exp(-deviation * deviation) / size)
             # At the start, the mean of all measurements so far.
             gain = max(self._gain, 1.0 / self._age)
             if gain == self._gain:

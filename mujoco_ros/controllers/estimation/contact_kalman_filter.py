@@ -90,6 +90,7 @@ class ContactKalmanFilter:
             innovation += states[minus]
             gain -= covariance[:, minus]
         total = float(gain[plus]) - (float(gain[minus]) if minus >= 0 else 0.0) + variance
-        np.multiply(gain[:, None], gain / total, out=self._product)
+        share = gain / total
+        np.multiply(gain[:, None], share, out=self._product)
         covariance -= self._product
-        states += (gain / total)[:, None] * innovation
+        states += share[:, None] * innovation

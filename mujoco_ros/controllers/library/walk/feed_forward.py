@@ -58,7 +58,8 @@ class FeedForward:
         body, model, data = self._body, self._body.model, self._body.data
         share = period / (period + _SMOOTHING)
         difference = (velocity - self._last) / period
-        np.clip(difference, -_LARGEST_ACCELERATION, _LARGEST_ACCELERATION, out=difference)
+        np.minimum(difference, _LARGEST_ACCELERATION, out=difference)
+        np.maximum(difference, -_LARGEST_ACCELERATION, out=difference)
         self._last[:] = velocity
         self._acceleration += share * (difference - self._acceleration)
         data.qacc[:] = 0.0
@@ -89,5 +90,5 @@ class FeedForward:
         mujoco.mju_cross(self._moment, body.position - body.com, force)
         self._moment += data.xmat[body.base].reshape(3, 3) @ forces[3:6]
         x, y, _ = (self._moment / force[2]).tolist()
-        offset = np.array([-y, x])
-        np.clip(offset, -_LARGEST_OFFSET, _LARGEST_OFFSET, out=self.zmp_offset)
+        for axis, offset in enumerate((-y, x)):
+            self.zmp_offset[axis] = min(max(offset, -_LARGEST_OFFSET), _LARGEST_OFFSET)

@@ -1,7 +1,7 @@
 """Motion of position-controlled feet that brings the loads on them to the wanted ones."""
 
 from collections.abc import Sequence
-from math import atan2
+from math import atan2, copysign
 
 import mujoco
 import numpy as np
@@ -68,7 +68,9 @@ class FootAdmittance:
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
         self.ground = np.zeros((2, 2))
         self._half_sizes = half_sizes
-        self._limits = np.maximum(half_sizes - config.sole_margin, 0.0)
+        # A centre of pressure at its limit may differ in the last bit.
+        limits = np.maximum(half_sizes - config.sole_margin, 0.0) - 1e-6
+        self._limits: list[list[float]] = limits.tolist()
         self._tilts, self._difference = np.zeros((2, 2)), 0.0
         self._lever, self._moment = np.zeros(3), np.zeros(3)
         self.tilt, self.lift = np.zeros((2, 2)), 0.0
@@ -112,15 +114,16 @@ class FootAdmittance:
                 self.ground[foot] = tilt[foot]
                 continue
             ahead, left = self._wanted(foot, pressure[foot])
-            error = self._torques[foot] - measured[foot] * np.array([left, -ahead])
+            error = self._torques[foot] - np.array([left, -ahead]) * measured[foot]
             ground = self.ground[foot]
             ground += _ADAPTATION * period * self._flatness(foot) * (self._tilts[foot] - ground)
-            turning = self._align(foot, error, period)
+            turning = self._align(foot, error.tolist(), period)
             ground += period * turning
             tilt[foot] += period * (
                 config.ankle_damping * error + turning + config.ankle_return * (ground - tilt[foot])
             )
-        np.clip(tilt, -_LARGEST_TILT, _LARGEST_TILT, out=tilt)
+        np.minimum(tilt, _LARGEST_TILT, out=tilt)
+        np.maximum(tilt, -_LARGEST_TILT, out=tilt)
         if support is None:
             difference = (measured[LEFT] - measured[RIGHT]) - (loads[LEFT] - loads[RIGHT])
             ground = self._difference - rise - self.lift
@@ -134,29 +137,34 @@ class FootAdmittance:
         At its limit, it is the measured one if that is farther outwards: a robot that tips about
         the edge of a sole shall not lean farther out.
         """
-        load, limit = self.loads[foot], self._limits[foot] - 1e-6
-        roll, pitch = self._torques[foot]
-        measured = np.array([-pitch, roll]) / load
-        outwards = np.where(
-            pressure > 0.0, np.maximum(pressure, measured), np.minimum(pressure, measured)
-        )
-        wanted: list[float] = np.where(np.abs(pressure) < limit, pressure, outwards).tolist()
-        return wanted
+        load = float(self.loads[foot])
+        roll, pitch = self._torques[foot].tolist()
+        result = []
+        for wanted, measured, limit in zip(
+            pressure.tolist(), (-pitch / load, roll / load), self._limits[foot], strict=True
+        ):
+            if abs(wanted) < limit:
+                result.append(wanted)
+            else:
+                result.append(max(wanted, measured) if wanted > 0.0 else min(wanted, measured))
+        return result
 
-    def _align(self, foot: int, error: np.ndarray, period: float) -> np.ndarray:
+    def _align(self, foot: int, error: Sequence[float], period: float) -> np.ndarray:
         """Return the angular velocity that brings a whole sole onto the ground [rad/s].  # (2,)
 
         A sole on the edge of a plate has its centre of pressure at that edge, however it turns. The
         longer this lasts, the faster the sole turns. On a sole that is flat, a small rotation moves
         the centre of pressure, and this ends.
         """
-        width, length = self._half_sizes[foot][::-1] * (_BALANCED * self.loads[foot])
-        reach = np.array([width, length])
-        beyond = np.where(np.abs(error) > reach, np.sign(error), 0.0)
         turning: np.ndarray = self._turning[foot]
-        turning[beyond * turning < 0.0] = 0.0
-        turning[:] = np.abs(beyond) * turning + _ALIGNMENT * period * beyond
-        np.clip(turning, -_FASTEST, _FASTEST, out=turning)
+        length, width = (self._half_sizes[foot] * (_BALANCED * self.loads[foot])).tolist()
+        for axis, (moment, reach) in enumerate(zip(error, (width, length), strict=True)):
+            if not abs(moment) > reach:
+                turning[axis] = 0.0
+                continue
+            now, step = float(turning[axis]), copysign(_ALIGNMENT * period, moment)
+            now = step if now * moment < 0.0 else now + step
+            turning[axis] = min(max(now, -_FASTEST), _FASTEST)
         return turning
 
     def _flatness(self, foot: int) -> float:
@@ -164,9 +172,9 @@ class FootAdmittance:
 
         A foot that turns about its edge does not show the slope of the ground.
         """
-        reach = _FLAT * self._half_sizes[foot] * self.loads[foot]
-        roll, pitch = np.abs(self._torques[foot]).tolist()
-        return max(0.0, 1.0 - float(max(pitch / reach[0], roll / reach[1])))
+        length, width = (_FLAT * self._half_sizes[foot] * self.loads[foot]).tolist()
+        roll, pitch = self._torques[foot].tolist()
+        return max(0.0, 1.0 - max(abs(pitch) / length, abs(roll) / width))
 
     def _measure(self, observation: Observation, estimator: BaseEstimator) -> None:
         """Compute loads, and torques about the centres of the soles, in the soles' frames."""

@@ -1,6 +1,7 @@
 """The gait: phases of double and single support, with the feet and the ZMP of each."""
 
 from dataclasses import dataclass
+from math import cos, sin
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from mujoco_ros.controllers.library.walk.footsteps import (
     beside,
     next_footstep,
     on_slope,
+    turned,
 )
 
 _PREVIEW = 3
@@ -107,6 +109,7 @@ class Gait:
         self._end = self.middle
         self._is_last = self._ends = False
         self._is_waiting, self._waited = False, 0.0
+        self._starts: list[tuple[tuple[BodyVelocity, bool], list[float]] | None] = [None, None]
 
     @property
     def middle(self) -> np.ndarray:
@@ -191,15 +194,15 @@ class Gait:
 
     def _zmp(self, foot: Footstep) -> np.ndarray:
         inwards = self.config.zmp_inwards * (-1.0 if foot.side == LEFT else 1.0)
-        return foot.point + inwards * np.array([-np.sin(foot.yaw), np.cos(foot.yaw)])
+        return np.array([foot.x - inwards * sin(foot.yaw), foot.y + inwards * cos(foot.yaw)])
 
     def _depart(self, velocity: BodyVelocity) -> None:
         """Move the weight to one foot, after a push in the other direction."""
         side = RIGHT if velocity.y > 0.0 or (velocity.y == 0.0 and velocity.yaw >= 0.0) else LEFT
         half, middle = 0.5 * self.config.first_double_support, self.middle
-        ahead = self._ahead(self.feet[side], velocity)
         shift = ZmpSegment(middle, self._zmp(self.feet[side]), half)
-        target = dcm_at_start([shift, *ahead], self.omega)
+        end = self._dcm_at_single_support(self.feet[side], velocity)
+        target = dcm_before(shift, end, half, self.omega)
         push = zmp_between(middle, target, half, self.omega)
         self._next = [Phase(shift, self.feet[side], None, (0.5, float(side)))]
         self._begin(Phase(ZmpSegment(push, push, half), self.feet[side], None, (0.5, 0.5)), target)
@@ -216,7 +219,7 @@ class Gait:
             following = self._next.pop(0)
             support = following.support
             assert support is not None
-            self._begin(following, dcm_at_start(self._ahead(support, velocity), self.omega))
+            self._begin(following, self._dcm_at_single_support(support, velocity))
         elif self._is_last:
             self.phase, self.elapsed = None, 0.0
         else:
@@ -234,7 +237,7 @@ class Gait:
             self._begin(Phase(segment, None, None, (1.0 - landed.side, 0.5)), self.middle)
             return
         segment = ZmpSegment(begin, self._zmp(landed), self.config.double_support)
-        end = dcm_at_start(self._ahead(landed, velocity), self.omega)
+        end = self._dcm_at_single_support(landed, velocity)
         shares = (1.0 - landed.side, float(landed.side))
         self._begin(Phase(segment, landed, None, shares), end)
 
@@ -253,11 +256,13 @@ class Gait:
         """Return the DCM when the swing foot lands.  # (2,)"""
         begin, end = self._zmp(support), self._zmp(swing)
         if self._ends:  # decided once, as `land_at` moves the footstep at every tick
-            rest = 0.5 * (begin + end)
-            shift = ZmpSegment(begin, rest, self.config.first_double_support)
-            return dcm_at_start([shift], self.omega)
-        shift = ZmpSegment(begin, end, self.config.double_support)
-        return dcm_at_start([shift, *self._ahead(swing, self._velocity)], self.omega)
+            duration, after = self.config.first_double_support, 0.5 * (begin + end)
+            shift = ZmpSegment(begin, after, duration)
+        else:
+            duration = self.config.double_support
+            after = self._dcm_at_single_support(swing, self._velocity)
+            shift = ZmpSegment(begin, end, duration)
+        return dcm_before(shift, after, duration, self.omega)
 
     def _rests(self, velocity: BodyVelocity) -> bool:
         return velocity.is_zero and not self.is_marching
@@ -280,6 +285,19 @@ class Gait:
         widths = self.width, config.least_width, config.turn_width
         step = next_footstep(support, velocity, duration, *widths)
         return on_slope(step, support, self.slope)
+
+    def _dcm_at_single_support(self, support: Footstep, velocity: BodyVelocity) -> np.ndarray:
+        """Return the DCM at the start of a single support.  # (2,)
+
+        Relative to the foot it depends on the velocity alone, so it is computed once for each.
+        """
+        wanted, known = (velocity, self.is_marching), self._starts[support.side]
+        if known is None or known[0] != wanted:
+            ahead = self._ahead(Footstep(support.side, 0.0, 0.0, 0.0), velocity)
+            known = wanted, dcm_at_start(ahead, self.omega).tolist()
+            self._starts[support.side] = known
+        x, y = turned(*known[1], support.yaw)
+        return np.array([support.x + x, support.y + y])
 
     def _ahead(self, support: Footstep, velocity: BodyVelocity) -> list[ZmpSegment]:
         """Return the motion of the ZMP from the start of a single support until a rest."""

@@ -96,8 +96,9 @@ def distribute(
     """
     if share is None:
         line = soles[1] - soles[0]
-        share = float(np.clip((zmp - soles[0]) @ line / (line @ line), 0.0, 1.0))
-    rest = zmp - (soles[0] + share * (soles[1] - soles[0]))
-    across = np.stack((-axes[:, 1], axes[:, 0]), axis=1)
-    pressure = np.stack((axes @ rest, across @ rest), axis=1)
-    return share, np.clip(pressure, -half_sizes, half_sizes)
+        share = min(max(float((zmp - soles[0]) @ line / (line @ line)), 0.0), 1.0)
+    x, y = (zmp - (soles[0] + share * (soles[1] - soles[0]))).tolist()
+    pressure = np.array([(cos * x + sin * y, cos * y - sin * x) for cos, sin in axes.tolist()])
+    np.minimum(pressure, half_sizes, out=pressure)
+    np.maximum(pressure, -half_sizes, out=pressure)
+    return share, pressure

@@ -1,9 +1,8 @@
 """States of `walk`, which commands all joints of a humanoid."""
 
 from dataclasses import dataclass, field
+from math import acos, hypot
 from typing import Any, ClassVar
-
-import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import (
@@ -184,8 +183,8 @@ class BalancedWalkState(State):
         walker = context.store.get(WALKER)
         context.references.values[:] = walker.step(context.observation, velocity)
         context.store.set(ESTIMATED_BASE, walker.estimator.base)
-        up = float(walker.estimator.base.pose.matrix[2, 2])
-        tilt = float(np.arccos(np.clip(up, -1.0, 1.0)))
+        _, x, y, _ = walker.estimator.base.pose.quat_wxyz.tolist()
+        tilt = acos(min(max(1.0 - 2.0 * (x * x + y * y), -1.0), 1.0))
         if not tilt <= self.config.max_tilt:
             context.reason = f"the base is tilted by {tilt:.2f} rad"
             return "fell"
@@ -203,7 +202,7 @@ class WatchedWalkState(BalancedWalkState):
         """Walk with a velocity; return ``fell``, or ``pushed`` if the DCM is far off."""
         fallen = super().balance(context, velocity)
         context.store.set(_RESUMES, self.resumes)
-        error = float(np.hypot(*context.store.get(WALKER).dcm_error))
+        error = hypot(*context.store.get(WALKER).dcm_error.tolist())
         if fallen is not None or error <= self.config.recover_above:
             return fallen
         context.reason = f"the DCM is {error:.2f} m beside its reference"
@@ -294,7 +293,7 @@ class WalkToGoal(WatchedWalkState):
         return "reached" if walker.is_at_rest and self._is_reached(error) else None
 
     def _is_reached(self, error: PlanarPose) -> bool:
-        distance = float(np.hypot(error.x, error.y))
+        distance = hypot(error.x, error.y)
         is_there = distance <= self.config.largest_distance
         return is_there and abs(error.yaw) <= self.config.largest_angle
 
@@ -327,7 +326,7 @@ class StepInPlace(BalancedWalkState):
         """Step."""
         walker = context.store.get(WALKER)
         fallen = self.balance(context, _STANDING)
-        if float(np.hypot(*walker.dcm_error)) > self.config.steady_below:
+        if hypot(*walker.dcm_error.tolist()) > self.config.steady_below:
             self._since = context.time
         if fallen is not None or context.time - self._since < self.config.steady_for:
             return fallen

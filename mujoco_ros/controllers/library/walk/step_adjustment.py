@@ -4,11 +4,11 @@ from math import cos, exp, sin
 
 import numpy as np
 
-from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep, turned
 
 _IGNORED = 0.02
 """Part of a displacement that is not made [m]: uneven ground is no push."""
-_FARTHEST = np.array([0.12, 0.1])
+_FARTHEST = (0.12, 0.1)
 """Largest displacement of a footstep ahead and aside [m]."""
 _FASTEST = 0.5
 """Velocity at which the goal of a swing moves at most [m/s]."""
@@ -36,7 +36,7 @@ class StepAdjustment:
             half_size: Half length and width of the permitted rectangle in a sole [m].  # (2,)
             least: Least distance between the feet [m].
         """
-        self._omega, self._reach, self._least = omega, half_size, least
+        self._omega, self._reach, self._least = omega, half_size.tolist(), least
         self._inwards = 0.0
         self.offset = np.zeros(2)
 
@@ -68,23 +68,29 @@ class StepAdjustment:
             remaining: Time until the foot lands [s].
             period: [s]
         """
-        ahead = np.array([cos(support.yaw), sin(support.yaw)])
-        axes = np.stack((ahead, (-ahead[1], ahead[0])))  # rows: ahead and left
         growth = exp(self._omega * remaining)
-        best = (planned - dcm * growth) / (1.0 - growth)
-        shift = np.clip(axes @ (best - zmp), -self._reach, self._reach)
-        pressure = zmp + shift @ axes
-        error = axes @ (pressure + (dcm - pressure) * growth - planned)
         # The DCM at landing moves by this part of a displacement of all later footsteps.
         phase = self._omega * transfer
-        error /= (1.0 - exp(-phase)) / phase
-        error = np.sign(error) * np.maximum(np.abs(error) - _IGNORED, 0.0)
-        outwards = 1.0 if support.side != LEFT else -1.0
-        low, high = -_FARTHEST, _FARTHEST.copy()
-        if outwards > 0.0:
-            low[1] = -self._inwards
-        else:
-            high[1] = self._inwards
-        wanted = np.clip(error, low, high) @ axes
-        step = _FASTEST * period
-        self.offset += np.clip(wanted - self.offset, -step, step)
+        part = (1.0 - exp(-phase)) / phase
+        # From here on along the axes of the support foot.
+        begin = turned(*dcm.tolist(), -support.yaw)
+        end = turned(*planned.tolist(), -support.yaw)
+        middle = turned(*zmp.tolist(), -support.yaw)
+        wanted = [0.0, 0.0]
+        for axis, reach in enumerate(self._reach):
+            best = (end[axis] - begin[axis] * growth) / (1.0 - growth)
+            pressure = middle[axis] + _clipped(best - middle[axis], -reach, reach)
+            error = (pressure + (begin[axis] - pressure) * growth - end[axis]) / part
+            low, high = -_FARTHEST[axis], _FARTHEST[axis]
+            if axis == 1 and support.side == LEFT:
+                high = self._inwards
+            elif axis == 1:
+                low = -self._inwards
+            wanted[axis] = _clipped(error - _clipped(error, -_IGNORED, _IGNORED), low, high)
+        step, offset = _FASTEST * period, self.offset.tolist()
+        for axis, goal in enumerate(turned(wanted[0], wanted[1], support.yaw)):
+            self.offset[axis] += _clipped(goal - offset[axis], -step, step)
+
+
+def _clipped(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

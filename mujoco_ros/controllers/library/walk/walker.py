@@ -1,7 +1,7 @@
 """Walking of a position-controlled humanoid."""
 
 from collections.abc import Sequence
-from math import atan2, cos, sin, sqrt
+from math import atan2, cos, hypot, sin, sqrt
 
 import mujoco
 import numpy as np
@@ -65,6 +65,8 @@ class Walker:
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
+        zmp: Zero-moment point (ZMP) that the feet shall have since the last tick, likewise [m].
+            # (2,)
         goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
 
@@ -99,8 +101,9 @@ class Walker:
         self._omega = sqrt(self._gravity / self._height)
         self._feed_forward = FeedForward(body, soles)
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
-        self._quat, self._axes = np.zeros(4), np.zeros(9)
-        self.dcm_error = np.zeros(2)
+        self._quat, self._axes, self._turn = np.zeros(4), np.zeros(9), np.zeros(3)
+        self._next, self._references = np.zeros(len(robot.joints)), np.zeros((3, len(robot.joints)))
+        self.dcm_error, self.zmp = np.zeros(2), np.zeros(2)
         self.goal: PlanarPose | None = None
 
     def begin(
@@ -170,6 +173,8 @@ class Walker:
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
         """Return positions, velocities and torques of the joints for the next tick.  # (3, n)
 
+        The next call writes into the same array.
+
         Raises:
             UserInputError: A signal is missing or not finite.
             ArithmeticError: Whole-body control has no solution.
@@ -183,8 +188,8 @@ class Walker:
             reference = self.gait.reference()
         self.dcm_error = dcm - reference.dcm
         zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
-        zmp += self._feed_forward.zmp_offset
-        loads, pressure = self._distribute(zmp, yaws, support)
+        self.zmp = zmp + self._feed_forward.zmp_offset
+        loads, pressure = self._distribute(self.zmp, yaws, support)
         slope = self._tilt_on_slope(yaws[LEFT if support is None else 1 - support])
         rise = self.gait.feet[LEFT].z - self.gait.feet[RIGHT].z
         self._admittance.step(
@@ -192,17 +197,20 @@ class Walker:
         )
         self._move_com(reference.dcm)
         self._comply(yaws)
-        step = _TURN * self._period
-        self._rest.q += np.clip(self._robot.home - self._rest.q, -step, step)
-        self._control.step()
-        torques = self._feed_forward.torques(self._control.velocity, loads, pressure, self._period)
-        return np.stack((self._control.q, self._control.dq, torques))
+        step, rest = _TURN * self._period, self._rest.q
+        np.minimum(self._robot.home, rest + step, out=self._next)
+        np.maximum(self._next, rest - step, out=rest)
+        control, references = self._control, self._references
+        control.step()
+        references[0], references[1] = control.q, control.dq
+        references[2] = self._feed_forward.torques(control.velocity, loads, pressure, self._period)
+        return references
 
     def _is_steady(self) -> bool:
         """Return whether the foot that has landed last can carry the robot alone."""
         weight = self._control.body.mass * self._gravity
         is_alone = float(self.estimator.loads[1 - self._goal.side]) < _UNLOADED * weight
-        return is_alone or float(np.hypot(*self.dcm_error)) < _UNSTEADY
+        return is_alone or hypot(*self.dcm_error.tolist()) < _UNSTEADY
 
     def _place_feet(self) -> tuple[list[float], int | None]:
         """Set the positions of the feet; return their yaws and the one that stands alone."""
@@ -281,18 +289,21 @@ class Walker:
     def _measured_dcm(self, yaws: Sequence[float]) -> np.ndarray:
         """Return the DCM as if the soles that carry the robot were at their places.  # (2,)"""
         body, share = self.estimator.robot, self.gait.share
-        place, measured, turn = np.zeros(2), np.zeros(2), 0.0
+        at_x = at_y = turn = 0.0  # place of the soles
+        x, y, _ = (body.com + body.com_velocity / self._omega).tolist()
         parts = (1.0 - share, share)
         for sole, task, yaw, part in zip(
             self.estimator.soles, self._feet, yaws, parts, strict=True
         ):
             origin, axes = sole.frame(body.data)
-            place += part * task.position[:2]
-            measured += part * origin[:2]
+            at_x += part * float(task.position[0])
+            at_y += part * float(task.position[1])
+            x -= part * float(origin[0])
+            y -= part * float(origin[1])
             error = yaw - atan2(axes[1, 0], axes[0, 0])
             turn += part * atan2(sin(error), cos(error))
-        offset = body.com[:2] - measured + body.com_velocity[:2] / self._omega
-        return place + turned(float(offset[0]), float(offset[1]), turn)
+        x, y = turned(x, y, turn)
+        return np.array([at_x + x, at_y + y])
 
     def _distribute(
         self, zmp: np.ndarray, yaws: Sequence[float], support: int | None
@@ -311,18 +322,19 @@ class Walker:
         position[:2] += self._period * self._omega * (dcm - position[:2])
         left, right = (task.position[2] for task in self._feet)
         height = self._height + left + self.gait.share * (right - left)
-        position[2] += np.clip(height - position[2], -step, step)
+        position[2] += min(max(height - position[2], -step), step)
 
     def _comply(self, yaws: Sequence[float]) -> None:
         """Set the orientations of feet and trunk, and shift the feet by the admittance."""
         lift = 0.5 * self._admittance.lift
-        quat, axes = self._quat, self._axes
+        quat, axes, turn = self._quat, self._axes, self._turn
         for task, yaw, tilt, up in zip(
             self._feet, yaws, self._admittance.tilt, (lift, -lift), strict=True
         ):
             task.position[2] += up
             quat[:] = cos(0.5 * yaw), 0.0, 0.0, sin(0.5 * yaw)
-            mujoco.mju_quatIntegrate(quat, np.array([*tilt, 0.0]), 1.0)
+            turn[:2] = tilt
+            mujoco.mju_quatIntegrate(quat, turn, 1.0)
             mujoco.mju_quat2Mat(axes, quat)
             task.rotation[:] = axes.reshape(3, 3)
         yaw = mean_yaw(yaws[LEFT], yaws[RIGHT], 0.5)
