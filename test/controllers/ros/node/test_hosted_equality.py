@@ -78,6 +78,23 @@ transitions:
   WAIT: {{done: MOVE}}
 """
 
+WALKS = """
+rate: 200
+initial: STAND
+states:
+  STAND:
+    class: StandBalanced
+    feet: [left_foot, right_foot]
+    force_sensors: [left_ankle_ft, right_ankle_ft]
+    timeout: 0.3
+  WALK: {class: WalkWithVelocity, velocity_x: 0.25}
+  FALLEN: {class: StayFallen, outcome: fell, failure: true}
+transitions:
+  STAND: {timeout: WALK, commanded: WALK, goal: FALLEN, pushed: FALLEN, fell: FALLEN}
+  WALK: {goal: FALLEN, pushed: FALLEN, fell: FALLEN}
+"""
+"""The states of `walk`, without a client."""
+
 
 def has_opengl() -> bool:
     try:
@@ -127,6 +144,14 @@ def test_shipped_controllers_observe_and_command_the_same_bits(
     start, tmp_path, controller, scene, rate, seconds
 ):
     check_equality(TickRecorder(start, tmp_path), controller, scene, rate, seconds)
+
+
+@pytest.mark.timeout(600)
+def test_a_walking_robot_observes_and_commands_the_same_bits(start, tmp_path):
+    table = tmp_path / "walks.yaml"
+    table.write_text(WALKS)
+    ticks = check_equality(TickRecorder(start, tmp_path), str(table), "humanoid", 200.0, 2.5)
+    assert len({tick["command"] for tick in ticks}) > 490, "it moves"
 
 
 @pytest.mark.timeout(600)
