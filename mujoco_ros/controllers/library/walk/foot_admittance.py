@@ -174,7 +174,7 @@ class FootAdmittance:
         """
         length, width = (_FLAT * self._half_sizes[foot] * self.loads[foot]).tolist()
         roll, pitch = self._torques[foot].tolist()
-        return max(0.0, 1.0 - max(abs(pitch) / length, abs(roll) / width))
+        return max(0.0, 1.0 - float(max(abs(pitch) / length, abs(roll) / width)))
 
     def _measure(self, observation: Observation, estimator: BaseEstimator) -> None:
         """Compute loads, and torques about the centres of the soles, in the soles' frames."""

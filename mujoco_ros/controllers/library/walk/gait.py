@@ -109,7 +109,7 @@ class Gait:
         self._end = self.middle
         self._is_last = self._ends = False
         self._is_waiting, self._waited = False, 0.0
-        self._starts: list[tuple[tuple[BodyVelocity, bool], list[float]] | None] = [None, None]
+        self._starts: list[tuple[tuple[BodyVelocity, bool], np.ndarray] | None] = [None, None]
 
     @property
     def middle(self) -> np.ndarray:
@@ -294,9 +294,9 @@ class Gait:
         wanted, known = (velocity, self.is_marching), self._starts[support.side]
         if known is None or known[0] != wanted:
             ahead = self._ahead(Footstep(support.side, 0.0, 0.0, 0.0), velocity)
-            known = wanted, dcm_at_start(ahead, self.omega).tolist()
+            known = wanted, dcm_at_start(ahead, self.omega)
             self._starts[support.side] = known
-        x, y = turned(*known[1], support.yaw)
+        x, y = turned(float(known[1][0]), float(known[1][1]), support.yaw)
         return np.array([support.x + x, support.y + y])
 
     def _ahead(self, support: Footstep, velocity: BodyVelocity) -> list[ZmpSegment]:

@@ -73,9 +73,9 @@ class StepAdjustment:
         phase = self._omega * transfer
         part = (1.0 - exp(-phase)) / phase
         # From here on along the axes of the support foot.
-        begin = turned(*dcm.tolist(), -support.yaw)
-        end = turned(*planned.tolist(), -support.yaw)
-        middle = turned(*zmp.tolist(), -support.yaw)
+        begin, end, middle = (
+            turned(float(it[0]), float(it[1]), -support.yaw) for it in (dcm, planned, zmp)
+        )
         wanted = [0.0, 0.0]
         for axis, reach in enumerate(self._reach):
             best = (end[axis] - begin[axis] * growth) / (1.0 - growth)
