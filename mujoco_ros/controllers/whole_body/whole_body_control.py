@@ -9,11 +9,14 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
+from mujoco_ros.controllers.whole_body.distance_limit import DistanceLimit
 from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
 from mujoco_ros.model.errors import UserInputError, unknown
 
 _UNLIMITED = 1e30
 """What DAQP takes for infinity."""
+_SOFT = 8
+"""What DAQP takes for a constraint that may be violated where no solution fulfils all of them."""
 _MARGIN = 0.95
 """Part of the velocity limits that is used, for interpolation between ticks."""
 
@@ -22,13 +25,15 @@ class WholeBodyControl:
     """A floating-base robot whose joints follow tasks.
 
     At each tick, the velocities v of base and joints minimise Σ wᵢ (Jᵢ v − vᵢ)² + r |v|², within
-    the limits of position and velocity of the joints. They are integrated into a configuration,
-    which is the reference of position-controlled joints. Contacts are frame tasks with a large
-    weight: a program with bounds alone always has a solution.
+    the limits of position and velocity of the joints, and of the distances of bodies. They are
+    integrated into a configuration, which is the reference of position-controlled joints. Contacts
+    are frame tasks with a large weight, and distances yield to the limits of the joints, so that
+    the program always has a solution.
 
     Attributes:
         body: The reference configuration.
         joints: Indices of the robot's joints that move.  # (n,)
+        distances: The limits of distances.
         velocity: Velocities of the last tick.  # (6 + n,)
         period: Time between two ticks [s].
     """
@@ -41,6 +46,7 @@ class WholeBodyControl:
         *,
         period: float,
         joints: Sequence[str] = (),
+        distances: Sequence[DistanceLimit] = (),
         damping: float = 1e-6,
     ) -> None:
         """Begin in the initial configuration.
@@ -52,10 +58,11 @@ class WholeBodyControl:
             period: Time between two ticks [s].
             joints: Names of the joints that move; empty for all. The others stay in their initial
                 positions.
+            distances: Pairs of bodies that stay apart.
             damping: Weight r of the velocities.
 
         Raises:
-            UserInputError: A joint does not exist, or the robot has no floating base.
+            UserInputError: A joint or a body does not exist, or the robot has no floating base.
         """
         if not period > 0.0:
             raise UserInputError(f"period must be positive, got {period:g}")
@@ -73,13 +80,20 @@ class WholeBodyControl:
         body.refresh()
         self._lower, self._upper = robot.lower[chosen], robot.upper[chosen]
         self._fastest = np.minimum(_MARGIN * robot.velocity[chosen], _UNLIMITED)
+        self._slowest = -self._fastest
         size = body.size
         self.velocity = np.zeros(size)
         self._hessian, self._gradient = np.zeros((size, size)), np.zeros(size)
         self._damping = damping * np.eye(size)
-        self._highest, self._lowest = np.full(size, _UNLIMITED), np.full(size, -_UNLIMITED)
-        self._no_rows = np.zeros((0, size))
-        self._sense = np.zeros(size, dtype=np.int32)
+        self.distances = tuple(distances)
+        for distance in self.distances:
+            distance.resolve(body, robot.prefix)
+        rows = size + len(self.distances)
+        self._highest, self._lowest = np.full(rows, _UNLIMITED), np.full(rows, -_UNLIMITED)
+        self._rows = np.zeros((len(self.distances), size))
+        self._rows[:, 0] = 1.0  # without a bound
+        self._sense = np.zeros(rows, dtype=np.int32)
+        self._sense[size:] = _SOFT
         self._program: daqp.Model | None = None
         self.tasks = tuple(tasks)
 
@@ -126,6 +140,9 @@ class WholeBodyControl:
         np.matmul(self._wanted, self._scaled, out=self._gradient)
         np.negative(self._gradient, out=self._gradient)
         self._limit(body.q, period)
+        for number, distance in enumerate(self.distances):
+            lowest = distance.compute(body, self._rows[number])
+            self._lowest[body.size + number] = -_UNLIMITED if lowest is None else lowest
         velocity = self._solve()
         self.velocity[:] = velocity
         body.integrate(self.velocity, period)
@@ -141,13 +158,16 @@ class WholeBodyControl:
         return self.velocity[6:]
 
     def _limit(self, q: np.ndarray, period: float) -> None:
-        high, low, fastest = self._highest[6:], self._lowest[6:], self._fastest
+        size, fastest = self.body.size, self._fastest
+        high, low = self._highest[6:size], self._lowest[6:size]
         np.subtract(self._upper, q, out=high)
         high /= period
-        np.clip(high, 0.0, fastest, out=high)
+        np.minimum(high, fastest, out=high)
+        np.maximum(high, 0.0, out=high)
         np.subtract(self._lower, q, out=low)
         low /= period
-        np.clip(low, -fastest, 0.0, out=low)
+        np.maximum(low, self._slowest, out=low)
+        np.minimum(low, 0.0, out=low)
 
     def _solve(self) -> np.ndarray:
         if not (np.isfinite(self._gradient).all() and np.isfinite(self._hessian).all()):
@@ -156,12 +176,17 @@ class WholeBodyControl:
         if program is None:
             self._program = program = daqp.Model()
             flag, _ = program.setup(
-                *(self._hessian, self._gradient, self._no_rows, self._highest, self._lowest),
+                *(self._hessian, self._gradient, self._rows, self._highest, self._lowest),
                 self._sense,
             )
         else:
+            rows = {"A": self._rows} if self.distances else {}
             flag = program.update(
-                H=self._hessian, f=self._gradient, bupper=self._highest, blower=self._lowest
+                H=self._hessian,
+                f=self._gradient,
+                bupper=self._highest,
+                blower=self._lowest,
+                **rows,
             )
         if flag >= 0:
             velocity, _, flag, _ = program.solve()

@@ -31,13 +31,19 @@ def robot():
 class Balance:
     """The humanoid over its feet, with tasks of trunk and centre of mass."""
 
-    def __init__(self, robot, joints: tuple[str, ...] = (), damping: float = 1e-6) -> None:
+    def __init__(
+        self, robot, joints: tuple[str, ...] = (), damping: float = 1e-6, distances=()
+    ) -> None:
         self.robot = robot
         hold = JointTask(robot.home, weight=1e-2)
         if joints:
             hold = JointTask(robot.home[[robot.joints.index(it) for it in joints]], weight=1e-2)
         self.control = WholeBodyControl(
-            robot, FEET[0], [hold], period=PERIOD, joints=joints, damping=damping
+            *(robot, FEET[0], [hold]),
+            period=PERIOD,
+            joints=joints,
+            damping=damping,
+            distances=distances,
         )
         body = self.control.body
         self.soles = find_soles(robot.model, body.data, robot.prefix, FEET)
@@ -46,7 +52,7 @@ class Balance:
         self.trunk = FrameTask(body.base, weight=[0, 0, 0, 10, 10, 10])
         for task in (*self.feet, self.com, self.trunk):
             task.hold(body)
-        self.start = self.com.position.copy()
+        self.start, self.hold = self.com.position.copy(), hold
         self.control.tasks = (self.com, *self.feet, self.trunk, hold)
 
 
