@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -11,6 +12,8 @@ from mujoco_ros.model.errors import MissingFileError, UserInputError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
+_WHEELS = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
+"""Prefix of wheels that cmeel has built, such as those of Pinocchio and example-robot-data."""
 _MANIFEST_NAME = re.compile(r"<name>\s*(\S+)\s*</name>")
 PACKAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -59,7 +62,7 @@ def package_directories(
     folders = [packages[package]] if packages and package in packages else []
     if package == "mujoco_ros" and (_SOURCE_TREE / "package.xml").is_file():
         folders.append(_SOURCE_TREE)
-    folders += [prefix / "share" / package for prefix in _prefixes()]
+    folders += [prefix / "share" / package for prefix in (*_prefixes(), _WHEELS)]
     for folder in (*_source_folders(), *((above, *above.parents) if above is not None else ())):
         folders.append(folder if _is_package(folder, package) else folder / package)
     return [folder for folder in dict.fromkeys(folders) if folder.is_dir()]

@@ -1,5 +1,7 @@
 """Folders of ROS packages."""
 
+import os
+import sysconfig
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,15 @@ def test_installed_packages_precede_those_of_source_folders_and_those_above(tmp_
     given.mkdir()
     packages = {"arm_description": given}
     assert package_directory("arm_description", around / "urdf", packages) == given
+
+
+def test_the_share_folder_of_a_wheel_of_cmeel_is_found():
+    prefix = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
+    shares = sorted(it.name for it in (prefix / "share").glob("example-robot-data"))
+    if not shares:
+        report = pytest.fail if os.environ.get("CI") else pytest.skip
+        report("example-robot-data is not installed; requirements/models.txt has it")
+    assert package_directory(shares[0]) == prefix / "share" / shares[0]
 
 
 def test_a_source_folder_can_be_the_package_itself(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import mujoco
 import numpy as np
@@ -88,8 +89,8 @@ class BaseEstimator:
         Args:
             robot: The robot.
             feet: Names of the bodies that carry it.
-            imu: Name of the IMU's site; empty is the first one that is observed and is a site of
-                the base.
+            imu: Name of the IMU's site; empty is the first one of the base that is observed, or
+                else of another body of the robot.
             force_sensors: Names of the force-torque sensors of the feet, in their order; empty for
                 touch sensors named after the feet.
             config: The settings.
@@ -124,10 +125,12 @@ class BaseEstimator:
         self._attitude = AttitudeFilter(
             gain=config.tilt_gain, bias_gain=config.bias_gain, gravity=gravity, tolerance=0.1
         )
-        self._site: int | None = None
+        self._imu_body, self._is_on_base = body.base, True
+        self._site = self._find_imu((imu,), self._site_names()) if imu else None
         self._jacobians = np.zeros((len(feet), 6, body.size))
         self._imu_jacobian = np.zeros((6, body.size))
-        self._velocity = np.zeros(body.size)
+        self._velocity, self._sensor_velocity = np.zeros(body.size), np.zeros(3)
+        self._offsets = np.zeros((len(feet), 3))
         self._axes = np.zeros(9)
         self._quat, self._sensor_quat = np.zeros(4), np.zeros(4)
         self._force_axes = [self._sensor_axes(name) for name in force_sensors]
@@ -146,24 +149,33 @@ class BaseEstimator:
             UserInputError: The observation has no IMU with angular velocity and acceleration, or
                 lacks the load of a foot, or a value is not finite; the estimate stays.
         """
-        if not (np.isfinite(observation.q).all() and np.isfinite(observation.dq).all()):
+        if not isfinite(float(observation.q.sum() + observation.dq.sum())):
             raise UserInputError("joint positions and velocities must be finite numbers")
         imu, site = self._reading(observation.imus)
         body, period = self.robot, 0.0
         if self._time is not None:
             period = max(0.0, observation.time - self._time)
         self._measure_loads(observation)
-        self._orient(imu, site, period)
+        self._orient(imu, site, period, observation.q)
         # Kinematics relative to a base at the origin, with its true orientation.
         body.update(np.zeros(3), self._quat, observation.q)
         sensor = body.data.site_xpos[site].copy()
         axes = body.data.site_xmat[site].reshape(3, 3)
         world_rate = axes @ imu.angular_velocity
         base_axes = body.data.xmat[body.base].reshape(3, 3)
-        rate = base_axes.T @ world_rate
-        velocity = self._velocity
-        velocity[:3], velocity[3:6], velocity[6:] = 0.0, rate, observation.dq
-        offsets = np.array([sole.frame(body.data)[0] for sole in self.soles])
+        velocity, sensor_velocity = self._velocity, self._sensor_velocity
+        velocity[:3], velocity[6:] = 0.0, observation.dq
+        if self._is_on_base:
+            velocity[3:6] = rate = base_axes.T @ world_rate
+            mujoco.mju_cross(sensor_velocity, world_rate, sensor)
+        else:
+            jacobian = self._imu_jacobian
+            body.jacobian(sensor, self._imu_body, jacobian)
+            velocity[3:6] = rate = base_axes.T @ (world_rate - jacobian[3:, 6:] @ observation.dq)
+            np.matmul(jacobian[:3], velocity, out=sensor_velocity)
+        offsets = self._offsets
+        for foot, sole in enumerate(self.soles):
+            offsets[foot] = sole.frame(body.data)[0]
         if self._time is None:
             start = sensor - offsets.mean(axis=0)
             start[2] = sensor[2] - offsets[:, 2].min()
@@ -172,7 +184,6 @@ class BaseEstimator:
             acceleration = axes @ imu.linear_acceleration - self._gravity
             self._filter.predict(acceleration, period)
         self._time = observation.time
-        sensor_velocity = np.cross(world_rate, sensor)
         low, high = self.config.least_load * self._weight, self.config.full_load * self._weight
         for foot, sole in enumerate(self.soles):
             confidence = min(1.0, (float(self.loads[foot]) - low) / (high - low))
@@ -195,42 +206,64 @@ class BaseEstimator:
         )
         return self.base
 
-    def _orient(self, imu: ImuReading, site: int, period: float) -> None:
-        """Compute the orientation of the base from that of the IMU."""
+    def _orient(self, imu: ImuReading, site: int, period: float, q: np.ndarray) -> None:
+        """Compute the orientation of the base from that of the IMU.
+
+        Without a measured orientation, the yaw of the base begins at zero.
+        """
+        mounted = self._sensor_quat  # the IMU in the frame of the base
+        if self._is_on_base:
+            mounted[:] = self.robot.model.site_quat[site]
+        else:
+            self.robot.update(np.zeros(3), _UPRIGHT, q)
+            mujoco.mju_mat2Quat(mounted, self.robot.data.site_xmat[site])
         measured = imu.quat_wxyz if self.config.use_orientation else None
         if measured is None:
+            if self._time is None:
+                self._attitude.quat_wxyz[:] = mounted
             self._attitude.update(imu.angular_velocity, imu.linear_acceleration, period)
             measured = self._attitude.quat_wxyz
-        mujoco.mju_negQuat(self._sensor_quat, self.robot.model.site_quat[site])
-        mujoco.mju_mulQuat(self._quat, measured, self._sensor_quat)
+        mujoco.mju_negQuat(mounted, mounted)
+        mujoco.mju_mulQuat(self._quat, measured, mounted)
 
     def _reading(self, imus: Mapping[str, ImuReading]) -> tuple[ImuReading, int]:
         """Return the reading of the IMU and its site."""
-        model = self.robot.model
         if self._site is None:
-            for name in (self._imu,) if self._imu else imus:
-                site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
-                if site >= 0 and model.site_bodyid[site] == self.robot.base:
-                    self._imu, self._site = name, site
-                    break
-            else:
-                raise unknown("IMU of the base", self._imu, tuple(imus))
+            self._site = self._find_imu(tuple(imus), tuple(imus))
         if self._imu not in imus:
             raise unknown("IMU", self._imu, tuple(imus))
         imu = imus[self._imu]
-        if not np.isfinite([imu.angular_velocity, imu.linear_acceleration]).all():
+        if not isfinite(float(imu.angular_velocity.sum() + imu.linear_acceleration.sum())):
             raise UserInputError(
                 f"IMU '{self._imu}' must measure angular velocity and linear acceleration"
             )
         return imu, self._site
 
+    def _find_imu(self, names: Sequence[str], valid: Sequence[str]) -> int:
+        """Return the site of an IMU, of the base if one is."""
+        model = self.robot.model
+        sites: dict[str, int] = {}
+        for name in names:
+            site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
+            if site >= 0 and model.body_rootid[model.site_bodyid[site]] == self.robot.base:
+                sites[name] = site
+        if not sites:
+            raise unknown("IMU of the robot", self._imu, valid)
+        self._imu = min(sites, key=lambda it: model.site_bodyid[sites[it]] != self.robot.base)
+        self._imu_body = int(model.site_bodyid[sites[self._imu]])
+        self._is_on_base = self._imu_body == self.robot.base
+        return sites[self._imu]
+
+    def _site_names(self) -> list[str]:
+        """Return the names of all sites, without the prefix."""
+        model = self.robot.model
+        return [model.site(it).name.removeprefix(self._prefix) for it in range(model.nsite)]
+
     def _sensor_axes(self, name: str) -> np.ndarray:
         """Return the vertical of the upright initial configuration in a sensor's frame.  # (3,)"""
         site = mujoco.mj_name2id(self.robot.model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
         if site < 0:
-            model = self.robot.model
-            names = [model.site(it).name for it in range(model.nsite)]
-            raise unknown("force sensor", name, [it.removeprefix(self._prefix) for it in names])
+            raise unknown("force sensor", name, self._site_names())
         vertical: np.ndarray = self.robot.data.site_xmat[site].reshape(3, 3)[2].copy()
         return vertical
 
@@ -244,5 +277,5 @@ class BaseEstimator:
                 if name not in observation.touches:
                     raise unknown("touch sensor", name, tuple(observation.touches))
                 self.loads[foot] = observation.touches[name]
-        if not np.isfinite(self.loads).all():
+        if not isfinite(float(self.loads.sum())):
             raise UserInputError(f"the loads of {', '.join(self._feet)} must be finite numbers")

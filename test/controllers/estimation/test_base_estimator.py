@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import mujoco_ros
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator, EstimatorConfig
 from mujoco_ros.controllers.interface.observation import ImuReading, Observation
 from mujoco_ros.controllers.library.catalogue import load
@@ -19,18 +21,27 @@ FEET = {
     "humanoid": (("left_foot", "right_foot"), ("left_ankle_ft", "right_ankle_ft")),
     "quadruped": (("FL_foot", "FR_foot", "RL_foot", "RR_foot"), ()),
 }
+ROOT = Path(mujoco_ros.__file__).resolve().parents[1]
+IMU = '<site name="pelvis_imu" pos="0 0 0.08"/>'
+TORSO = '<body name="torso" pos="0 0 0">'
 QUICK = {"READY": {"duration": 0.3}, "SQUAT": {"duration": 1.5}, "SWAY": {"duration": 2.5}}
 
 
 class Comparison:
     """A robot that squats, sways and is pushed, with an estimator beside its controller."""
 
-    def __init__(self, scene: str, config: EstimatorConfig, bias: Sequence[float] = ()) -> None:
+    def __init__(
+        self,
+        scene: str,
+        config: EstimatorConfig,
+        bias: Sequence[float] = (),
+        robot: str = "humanoid",
+    ) -> None:
         self.simulation = Simulation(load_scene(scene))
         self.host = ControllerHost(self.simulation, load("stand", settings=QUICK))
-        feet, sensors = FEET[scene]
-        robot = robot_model(self.simulation.plant, 0)
-        self.estimator = BaseEstimator(robot, feet, force_sensors=sensors, config=config)
+        feet, sensors = FEET[robot]
+        model = robot_model(self.simulation.plant, 0)
+        self.estimator = BaseEstimator(model, feet, force_sensors=sensors, config=config)
         self.bias = np.array(bias) if bias else None
         self.errors: list[tuple[float, ...]] = []
         self.host.observation_filter = self._compare
@@ -72,12 +83,39 @@ class Comparison:
 @pytest.mark.parametrize("use_orientation", [True, False], ids=["orientation", "gyroscope"])
 @pytest.mark.parametrize("scene", FEET)
 def test_a_moving_robot_is_estimated_without_its_true_base(scene, use_orientation):
-    compared = Comparison(scene, EstimatorConfig(use_orientation=use_orientation))
+    config = EstimatorConfig(use_orientation=use_orientation)
+    compared = Comparison(scene, config, robot=scene)
     errors = compared.run()
     assert np.rad2deg(errors[:, 1].max()) < 0.5
     assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.01
     assert np.ptp(errors[:, 3:], axis=0).max() < 0.01
     np.testing.assert_allclose(compared.com_error, 0.0, atol=5e-3)
+
+
+@pytest.fixture
+def imu_on_torso(tmp_path: Path) -> str:
+    """Return the file of a humanoid whose IMU is on the torso, turned and three joints away."""
+    folder = ROOT / "urdf_mjcf" / "humanoid"
+    text = (folder / "humanoid.xml").read_text()
+    assert IMU in text
+    assert TORSO in text
+    turned = IMU.replace("/>", ' euler="0.3 -0.5 1.2"/>')
+    text = text.replace(IMU, "").replace(TORSO, f"{TORSO}{turned}")
+    text = text.replace('meshdir="meshes"', f'meshdir="{folder / "meshes"}"')
+    (tmp_path / "humanoid.xml").write_text(text)
+    scene = (ROOT / "config" / "scenes" / "humanoid.yaml").read_text()
+    model = "package://mujoco_ros/urdf_mjcf/humanoid/humanoid.xml"
+    (tmp_path / "humanoid.yaml").write_text(scene.replace(model, "humanoid.xml"))
+    return str(tmp_path / "humanoid.yaml")
+
+
+@pytest.mark.parametrize("use_orientation", [True, False], ids=["orientation", "gyroscope"])
+def test_an_imu_on_another_body_than_the_base_is_enough(imu_on_torso, use_orientation):
+    compared = Comparison(imu_on_torso, EstimatorConfig(use_orientation=use_orientation))
+    errors = compared.run()
+    assert np.rad2deg(errors[:, 1].max()) < 0.5
+    assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.02
+    assert np.ptp(errors[:, 3:], axis=0).max() < 0.01
 
 
 def test_a_biased_gyroscope_does_not_tilt_the_base():

@@ -72,12 +72,17 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
+        imu: Name of the IMU; empty for the first one, of the base if it has one.
+        joints: Names of the joints that walk, those of the legs among them; empty for all. The
+            others are not commanded.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
 
     feet: tuple[str, ...]
     force_sensors: tuple[str, ...]
+    imu: str = ""
+    joints: tuple[str, ...] = ()
     max_tilt: float = 0.5
     recover_above: float = 0.15
 
@@ -181,7 +186,7 @@ class BalancedWalkState(State):
     def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
         """Walk with a velocity; return ``fell`` if the base is tilted too much."""
         walker = context.store.get(WALKER)
-        context.references.values[:] = walker.step(context.observation, velocity)
+        context.references.values[:, walker.joints] = walker.step(context.observation, velocity)
         context.store.set(ESTIMATED_BASE, walker.estimator.base)
         _, x, y, _ = walker.estimator.base.pose.quat_wxyz.tolist()
         tilt = acos(min(max(1.0 - 2.0 * (x * x + y * y), -1.0), 1.0))
@@ -229,7 +234,10 @@ class StandBalanced(WatchedWalkState):
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Prepare the kinematics; the robot must have the feet and their sensors."""
-        self._walker = Walker(robot, self.config.feet, self.config.force_sensors)
+        config = self.config
+        self._walker = Walker(
+            *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
+        )
 
     def start(self, context: StateContext) -> None:
         """Begin in the measured pose; after a stop, continue."""

@@ -62,6 +62,7 @@ class Walker:
 
     Attributes:
         estimator: Estimates base and centre of mass.
+        joints: Indices of the joints that it moves.  # (n,)
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
@@ -70,31 +71,47 @@ class Walker:
         goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
 
-    def __init__(self, robot: RobotModel, feet: Sequence[str], sensors: Sequence[str]) -> None:
+    def __init__(
+        self,
+        robot: RobotModel,
+        feet: Sequence[str],
+        sensors: Sequence[str],
+        *,
+        imu: str = "",
+        joints: Sequence[str] = (),
+    ) -> None:
         """Prepare for a robot; call `begin` before the first `step`.
 
         Args:
             robot: The robot; its initial configuration gives the height, and is that of the arms.
             feet: Names of the bodies of left and right foot.
             sensors: Names of their force-torque sensors.
+            imu: Name of the IMU; empty for the first one, of the base if it has one.
+            joints: Names of the joints that it moves; empty for all. The others stay where they
+                are measured.
 
         Raises:
-            UserInputError: A body or a sensor does not exist, or the robot has no floating base.
+            UserInputError: A body, a joint or a sensor does not exist, or the robot has no floating
+                base.
         """
         self._robot, self._sensors, self._period = robot, tuple(sensors), 1.0
-        self.estimator = BaseEstimator(robot, feet, force_sensors=sensors)
+        self.estimator = BaseEstimator(robot, feet, imu=imu, force_sensors=sensors)
         soles = self.estimator.soles
         self._com = ComTask(weight=_COM_WEIGHT)
         self._feet = [FrameTask.of_sole(sole, weight=_CONTACT_WEIGHT) for sole in soles]
         weights = np.repeat((0.0, _TRUNK_WEIGHT), 3)
         self._trunk = FrameTask(self.estimator.robot.base, weight=weights)
-        self._rest = JointTask(robot.home, weight=_JOINT_WEIGHT)
-        tasks = (self._com, *self._feet, self._trunk, self._rest)
-        self._control = WholeBodyControl(robot, feet[0], tasks, period=self._period)
+        tasks = (self._com, *self._feet, self._trunk)
+        self._control = WholeBodyControl(robot, feet[0], tasks, period=self._period, joints=joints)
+        self.joints = chosen = self._control.joints
+        self._home = robot.home[chosen]
+        self._rest = JointTask(self._home, weight=_JOINT_WEIGHT)
+        self._control.tasks = (*tasks, self._rest)
+        self._others = np.setdiff1d(np.arange(len(robot.joints)), chosen)
         body = self._control.body
         self._gravity = -float(robot.model.opt.gravity[2])
         self._half_sizes = np.array([sole.half_size for sole in soles])
-        self._control.start(np.zeros(3), _UPRIGHT, robot.home)
+        self._control.start(np.zeros(3), _UPRIGHT, self._home)
         at = np.array([task.frame(body)[0] for task in self._feet])
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
@@ -102,7 +119,7 @@ class Walker:
         self._feed_forward = FeedForward(body, soles)
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes, self._turn = np.zeros(4), np.zeros(9), np.zeros(3)
-        self._next, self._references = np.zeros(len(robot.joints)), np.zeros((3, len(robot.joints)))
+        self._next, self._references = np.zeros(len(chosen)), np.zeros((3, len(chosen)))
         self.dcm_error, self.zmp = np.zeros(2), np.zeros(2)
         self.goal: PlanarPose | None = None
 
@@ -135,7 +152,8 @@ class Walker:
         self._feed_forward.reset()
         self.estimator.reset()
         pose = self.estimator.update(observation).pose
-        self._control.start(pose.position, pose.quat_wxyz, observation.q)
+        self._set_others(observation)
+        self._control.start(pose.position, pose.quat_wxyz, observation.q[self.joints])
         feet = []
         for side, task in zip((LEFT, RIGHT), self._feet, strict=True):
             origin, axes = task.frame(self._control.body)
@@ -148,7 +166,7 @@ class Walker:
         self.gait.start((feet[LEFT], feet[RIGHT]))
         self.gait.slope[:] = np.mean([self._slope_under(side) for side in (LEFT, RIGHT)], axis=0)
         self._com.hold(self._control.body)
-        self._rest.q[:] = observation.q
+        self._rest.q[:] = observation.q[self.joints]
 
     @property
     def is_at_rest(self) -> bool:
@@ -171,7 +189,7 @@ class Walker:
         return PlanarPose(x, y, mean_yaw(left.yaw, right.yaw, 0.5))
 
     def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
-        """Return positions, velocities and torques of the joints for the next tick.  # (3, n)
+        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)
 
         The next call writes into the same array.
 
@@ -198,13 +216,20 @@ class Walker:
         self._move_com(reference.dcm)
         self._comply(yaws)
         step, rest = _TURN * self._period, self._rest.q
-        np.minimum(self._robot.home, rest + step, out=self._next)
+        np.minimum(self._home, rest + step, out=self._next)
         np.maximum(self._next, rest - step, out=rest)
         control, references = self._control, self._references
+        self._set_others(observation)
         control.step()
         references[0], references[1] = control.q, control.dq
         references[2] = self._feed_forward.torques(control.velocity, loads, pressure, self._period)
         return references
+
+    def _set_others(self, observation: Observation) -> None:
+        """Set the joints that others move to their measured positions."""
+        if len(self._others):
+            positions = self._control.body.data.qpos
+            positions[self._robot.qpos[self._others]] = observation.q[self._others]
 
     def _is_steady(self) -> bool:
         """Return whether the foot that has landed last can carry the robot alone."""

@@ -82,10 +82,17 @@ def _sole(model: mujoco.MjModel, data: mujoco.MjData, prefix: str, foot: str) ->
 
 
 def _corners(model: mujoco.MjModel, data: mujoco.MjData, geom: int) -> np.ndarray:
-    """Return the corners of a geom's bounding box, or the lowest point of a sphere.  # (m, 3)"""
+    """Return the vertices of a mesh, the lowest point of a sphere, or the corners of the bounding
+    box of another geom.  # (m, 3)
+    """
     if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_SPHERE):
         return np.array([data.geom_xpos[geom] - (0.0, 0.0, model.geom_size[geom, 0])])
-    centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
+    if model.geom_type[geom] == int(mujoco.mjtGeom.mjGEOM_MESH):
+        mesh = int(model.geom_dataid[geom])
+        first = int(model.mesh_vertadr[mesh])
+        points = model.mesh_vert[first : first + int(model.mesh_vertnum[mesh])]
+    else:
+        points = model.geom_aabb[geom, :3] + _CORNERS * model.geom_aabb[geom, 3:]
     axes = data.geom_xmat[geom].reshape(3, 3)
-    corners: np.ndarray = data.geom_xpos[geom] + (centre + _CORNERS * half) @ axes.T
+    corners: np.ndarray = data.geom_xpos[geom] + points @ axes.T
     return corners

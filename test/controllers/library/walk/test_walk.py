@@ -1,5 +1,6 @@
 """`walk` moves the humanoid, on the signals of the robot alone."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,14 +22,18 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
+LEG = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+LEGS = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in LEG)
+
 
 class WalkingRobot:
     """The humanoid that `walk` controls, without the true pose of its base."""
 
-    def __init__(self, world: str = "", **velocity: float) -> None:
+    def __init__(self, world: str = "", joints: Sequence[str] = (), **velocity: float) -> None:
         scene = load_scene("humanoid")
         self.simulation = Simulation(replace(scene, world=world) if world else scene)
-        self.host = ControllerHost(self.simulation, load("walk", settings={"WALK": velocity}))
+        settings = {"WALK": velocity, "STAND": {"joints": list(joints)}}
+        self.host = ControllerHost(self.simulation, load("walk", settings=settings))
         self.host.observation_filter = without_base
         self.machine = self.host.supervised.machine
         self.base = self.simulation.layout.robots[0].bases[0].body
@@ -197,6 +202,21 @@ def test_a_walk_continues_after_it_has_recovered():
     assert not robot.machine.has_failed
 
 
+def test_joints_that_do_not_walk_are_left_to_others():
+    robot = WalkingRobot(joints=LEGS, velocity_x=0.2)
+    names = robot.simulation.layout.robots[0].joints.names
+    elbows = [names.index(f"{side}_elbow") for side in ("left", "right")]
+    start = robot.run(0.5)[-1]
+    bent = robot.simulation.references.q[elbows] - 0.3
+    robot.simulation.references.q[elbows] = bent
+    robot.host.supervised.request("walk")
+    places = robot.run(4.0)
+    assert robot.state == "WALK"
+    assert places[-1][0] - start[0] > 0.4
+    np.testing.assert_array_equal(robot.simulation.references.q[elbows], bent)
+    assert up(robot) > 0.99
+
+
 def test_standing_begins_in_the_measured_pose():
     robot = WalkingRobot()
     (layout,) = robot.simulation.layout.robots
@@ -240,11 +260,22 @@ def test_a_fallen_robot_holds_its_joints():
         ("GO", {"largest_distance": -1.0}, r"largest_distance must be positive, got -1"),
         ("RECOVER", {"steady_for": 0.0}, r"steady_for must be positive, got 0"),
         ("STAND", {"feet": ["left_foot"]}, r"feet must be two names"),
+        ("STAND", {"joints": 1}, r"joints.*list"),
     ],
 )
 def test_a_setting_out_of_range_is_rejected(state, settings, message):
     with pytest.raises(UserInputError, match=message):
         load("walk", settings={state: settings})
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [({"joints": ["left_toe"]}, r"joint 'left_toe' not found"), ({"imu": "head_imu"}, "head_imu")],
+)
+def test_a_wrong_name_of_the_robot_is_rejected(settings, message):
+    simulation = Simulation(load_scene("humanoid"))
+    with pytest.raises(UserInputError, match=message):
+        ControllerHost(simulation, load("walk", settings={"STAND": settings}))
 
 
 def test_a_robot_without_the_feet_is_rejected():
