@@ -19,6 +19,7 @@ from page_animation import draw_animation
 from page_figure import draw_page
 from scene_view import SMALL, View, photograph
 from soak_plot import soak_plot
+from walk_plots import WALKS
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -131,7 +132,7 @@ def main() -> None:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
     views = [view.name for view in VIEWS]
     examples = [view.name for view, _ in EXAMPLE_VIEWS]
-    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *PAGES, ANIMATION]
+    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *WALKS, *PAGES, ANIMATION]
     IMAGES.mkdir(exist_ok=True)
     for view in VIEWS:
         if view.name in names:
@@ -146,7 +147,7 @@ def main() -> None:
             draw_page(scene, IMAGES / f"{name}.png")
     if ANIMATION in names:
         draw_animation(IMAGES / f"{ANIMATION}.gif")
-    for name, plot in DRAWN.items():
+    for name, plot in {**DRAWN, **WALKS}.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
 

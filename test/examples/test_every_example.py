@@ -13,9 +13,8 @@ from simulators import ROOT, Domain, SimulatorLauncher
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FINDING = [path.name for path in EXAMPLES[1:]]
-COMMANDING = [
-    name for name in FINDING if name not in ("09_view_camera.py", "10_drive_controller.py")
-]
+OTHERS = ("09_view_camera.py", "10_drive_controller.py", "11_walk.py")
+COMMANDING = [name for name in FINDING if name not in OTHERS]
 ROS_ARGUMENTS = ("--ros-args", "-r")
 
 
@@ -46,7 +45,7 @@ def test_without_a_robot_each_prints_how_to_start_one(folder: Path) -> None:
     for outcome in done:
         assert (outcome.code, outcome.output) == (1, "")
         assert re.search(
-            r"found: (?:.*; (?:else )?)?start `make (sim SCENE=arm|demo)`, "
+            r"found: (?:.*; (?:else )?)?start `make (sim SCENE=(?:arm|humanoid .*)|demo)`, "
             "with the same ROS_DOMAIN_ID as here$",
             outcome.errors,
         )
