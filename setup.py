@@ -17,6 +17,7 @@ EXTRAS = {
     "evaluation": ["matplotlib", *PLANNING],
     "decomposition": ["coacd"],
     "c_hooks": ["llvmlite>=0.45"],
+    "policy": ["onnxruntime>=1.20"],
 }
 
 

@@ -17,6 +17,7 @@ EXTRAS = {
     "evaluation": {"matplotlib": ""},
     "decomposition": {"coacd": ""},
     "c_hooks": {"llvmlite": ">=0.45"},
+    "policy": {"onnxruntime": ">=1.20"},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
 

@@ -39,6 +39,14 @@ from pathlib import Path
 from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
 assert len(read_mesh(Path("test/model/urdf/data/two_boxes.dae")).faces)
 """
+POLICY_TABLE = """
+rate: 100
+initial: RUN
+states:
+  RUN: {class: Policy, file: policy.onnx, inputs: {obs: {terms: [{term: joint_position}]}}}
+  END: {class: Hold, outcome: ended}
+transitions: {RUN: {fell: END, invalid: END}}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +126,15 @@ def test_the_error_of_a_planning_controller_names_the_modules(python: Path, cont
     message = the_error(run(python, "-m", "mujoco_ros", *arguments))
     assert message.startswith(f"controller '{controller}' needs mink, ompl, ")
     assert "; run: pip install 'mink>=1.3' 'ompl>=2.0' " in message
+
+
+def test_the_error_of_a_policy_names_the_module(python: Path, tmp_path: Path):
+    (tmp_path / "run.yaml").write_text(POLICY_TABLE)
+    arguments = ["--ros-args", "-p", "scene:=quadruped", "-p", f"controller:={tmp_path}/run.yaml"]
+    assert the_error(run(python, "-m", "mujoco_ros", *arguments)) == (
+        "controller 'run': the state 'Policy' needs onnxruntime; run: pip install "
+        "'onnxruntime>=1.20'"
+    )
 
 
 def test_the_error_of_an_evaluation_names_the_modules_before_any_episode(

@@ -194,10 +194,7 @@ def convert(kind: Any, value: Any, where: str) -> Any:
         kinds = [it for it in get_args(kind) if it is not type(None)]
         if value is None and len(kinds) < len(get_args(kind)):
             return None
-        if len(kinds) > 1 and type(value) not in kinds:
-            names = ", ".join(_KINDS[it] for it in kinds)
-            raise UserInputError(f"{where}: expected {names}; got {_shown(value)}")
-        return convert(kinds[0] if len(kinds) == 1 else type(value), value, where)
+        return convert(_chosen(kinds, value, where), value, where)
     if origin is Literal:
         return _choice(value, list(get_args(kind)), where)
     if origin is tuple:
@@ -211,6 +208,22 @@ def convert(kind: Any, value: Any, where: str) -> Any:
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return kind(_choice(value, [member.value for member in kind], where))
     return _scalar(kind, value, where)
+
+
+def _chosen(kinds: list[Any], value: Any, where: str) -> Any:
+    """Return which of several types a value has."""
+    if len(kinds) == 1:
+        return kinds[0]
+    if isinstance(value, list):
+        lists = [it for it in kinds if get_origin(it) is tuple]
+        if lists:
+            return lists[0]
+    if type(value) in kinds:
+        return type(value)
+    if type(value) is int and float in kinds:
+        return float
+    names = ", ".join(_KINDS.get(it, "a list") for it in kinds)
+    raise UserInputError(f"{where}: expected {names}; got {_shown(value)}")
 
 
 def _scalar(kind: type, value: Any, where: str) -> Any:

@@ -34,6 +34,7 @@ class Car:
     size: tuple[float, float] = (1.0, 2.0)
     wheels: tuple[Wheel, ...] = ()
     weights: dict[str, float] | None = None
+    load: float | tuple[float, ...] = 0.0
 
 
 @pytest.fixture
@@ -64,6 +65,13 @@ def test_every_kind_of_field_is_converted(parse):
         weights={"front": 1.0},
     )
     assert type(car.size[0]) is float
+
+
+@pytest.mark.parametrize(
+    ("text", "load"), [("2", 2.0), ("2.5", 2.5), ("[1, 2.5]", (1.0, 2.5)), ("[]", ())]
+)
+def test_a_field_can_be_a_number_or_a_list(parse, text, load):
+    assert parse(f"{{name: a, load: {text}}}").load == load
 
 
 def test_a_missing_key_has_its_default(parse):
@@ -103,6 +111,8 @@ def test_names_that_resemble_numbers_remain_strings(parse, text):
         ("{name: a, size: [.nan, 1]}", "car.yaml.size[0]: expected a finite number, got nan"),
         ("{name: a, size: [1, -.inf]}", "car.yaml.size[1]: expected a finite number, got -inf"),
         ("{name: a, size: [1]}", "car.yaml.size: expected 2 values, got 1"),
+        ("{name: a, load: a}", "car.yaml.load: expected a number, a list; got 'a' (str)"),
+        ("{name: a, load: [a]}", "car.yaml.load[0]: expected a number, got 'a' (str)"),
         ("{name: a, size: 3}", "car.yaml.size: expected a list, got 3 (int)"),
         ("{name: a, wheels: {radius: 1}}", "car.yaml.wheels: expected a list, got {'radius': 1}"),
         ("{name: a, wheels: [1]}", "car.yaml.wheels[0]: expected a mapping, got 1 (int)"),

@@ -123,6 +123,7 @@ class State:
         Config: Frozen dataclass of the settings, read strictly from the table.
         topics: Keys of values in the store that the host receives or publishes as topics.
         has_live_settings: Whether the machine also sets changed settings while the state runs.
+        files: Settings that are paths of files. In a table, relative ones begin in its folder.
         config: The settings; the machine sets changed ones before `start`.
     """
 
@@ -131,6 +132,7 @@ class State:
     Config: ClassVar[type[Any] | None] = None
     topics: ClassVar[tuple[Key[Any], ...]] = ()
     has_live_settings: ClassVar[bool] = False
+    files: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, config: Any = None) -> None:
         self.config = config

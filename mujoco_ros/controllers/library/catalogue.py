@@ -17,11 +17,14 @@ from mujoco_ros.entry_points import load_class
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
+from mujoco_ros.model.uri import resolve
 
 GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
 _PLANNING = ("handover", "pick_place", "stand", "walk")
 """Shipped controllers that need the extra for planning."""
+_WITHOUT_TABLE = ("policy",)
+"""Folders of state classes for tables of users."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")
 
@@ -75,6 +78,7 @@ def load_table(name_or_path: str) -> Table:
         path = _FOLDER / name_or_path / f"{name_or_path}.yaml"
     data = read_yaml(path)
     classes = _classes(class_names(data, str(path)), path)
+    _locate_files(data, classes, path.parent)
     return table_from_dict(data, classes, name=path.stem, where=str(path))
 
 
@@ -86,7 +90,7 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     found = {cls.__name__: cls for cls in basic_states.STATES}
     ordered = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
     missing: MissingExtraError | None = None
-    for source in (*map(_shipped, ordered), _installed(required)):
+    for source in (*map(_shipped, (*_WITHOUT_TABLE, *ordered)), _installed(required)):
         if found.keys() >= set(required):
             return found
         try:
@@ -97,6 +101,20 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     if missing is not None and not found.keys() >= set(required):
         raise missing
     return found
+
+
+def _locate_files(data: Any, classes: Mapping[str, type[State]], folder: Path) -> None:
+    """Replace paths of files in the data of a table by absolute ones."""
+    rest = [data]
+    while rest:
+        entry = rest.pop()
+        if not isinstance(entry, dict):
+            continue
+        rest += entry.values()
+        name = entry.get("class")
+        for key in classes[name].files if isinstance(name, str) and name in classes else ():
+            if isinstance(entry.get(key), str) and entry[key]:
+                entry[key] = str(resolve(entry[key], folder))
 
 
 def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:

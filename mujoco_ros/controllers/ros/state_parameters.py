@@ -91,14 +91,15 @@ class StateParameters(ParameterListener):
 def config_specs(state: str, config: Any) -> Iterator[tuple[str, ParameterSpec]]:
     """Yield each field of a configuration that fits into a parameter, with its spec.
 
-    Supported are bool, int, float, str, a choice of strings, and a vector of floats. The
-    description comes from "Attributes" in the docstring, bounds from the metadata ``range``.
+    Supported are bool, int, float, str, a choice of strings, and a vector of floats. A field with
+    the metadata ``is_fixed`` is left out: only the table gives it. The description comes from
+    "Attributes" in the docstring, bounds from the metadata ``range``.
     """
     prefix, descriptions = state.replace("/", "."), _descriptions(type(config))
     hints = get_type_hints(type(config))
     for field in dataclasses.fields(config):
         default = _plain(getattr(config, field.name))
-        if default is None:
+        if default is None or field.metadata.get("is_fixed"):
             continue
         low, high = field.metadata.get("range", (None, None))
         yield (

@@ -14,6 +14,20 @@ initial: A
 states: {A: {class: Wait, duration: 0.5}, END: {class: Hold, outcome: ok}}
 transitions: {A: {done: END}}
 """
+POLICY_FILE = """
+rate: 100
+initial: A
+states:
+  A:
+    machine:
+      initial: B
+      states:
+        B: {class: Policy, file: %s, inputs: {obs: {terms: [{term: command}]}}}
+        C: {class: Hold, outcome: stopped}
+      transitions: {B: {fell: C, invalid: C}}
+  END: {class: Hold, outcome: ok}
+transitions: {A: {stopped: END}}
+"""
 
 
 @pytest.fixture
@@ -40,7 +54,8 @@ def test_a_controller_has_the_name_of_its_file(file):
 
 def test_state_classes_have_unique_names():
     modules = [
-        import_module(f"mujoco_ros.controllers.library.{name}.states") for name in catalogue.names()
+        import_module(f"mujoco_ros.controllers.library.{name}.states")
+        for name in (*catalogue.names(), "policy")
     ]
     classes = [cls.__name__ for module in (*modules, basic_states) for cls in module.STATES]
     assert [name for name, count in Counter(classes).items() if count > 1] == []
@@ -87,6 +102,16 @@ def test_other_packages_register_states_as_entry_points(file, monkeypatch, value
             UserInputError, match=f"'Polish = {value}' of mujoco_ros.states: {message}"
         ):
             catalogue.load(str(file))
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [("policies/a.onnx", "{folder}/policies/a.onnx"), ("/policies/a.onnx", "/policies/a.onnx")],
+)
+def test_paths_of_files_begin_in_the_folder_of_the_table(file, given, path):
+    file.write_text(POLICY_FILE % given)
+    machine = catalogue.load(str(file)).machine
+    assert machine.config("A/B").file == path.format(folder=file.parent)
 
 
 def test_a_file_cannot_import_code(file):

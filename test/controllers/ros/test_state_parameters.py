@@ -34,6 +34,7 @@ class Config:
     quick: bool = False
     names: tuple[str, ...] = ()
     limit: float | None = None
+    file: str = field(default="", metadata={"is_fixed": True})
 
 
 def test_each_supported_setting_is_a_parameter():

@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx_policies import write_affine
 from recorded_ticks import TickRecorder, Ticks, differences, record_alone
 
 from mujoco_ros.rendering.errors import RenderingError
@@ -94,6 +96,36 @@ transitions:
   WALK: {goal: FALLEN, pushed: FALLEN, fell: FALLEN}
 """
 """The states of `walk`, without a client."""
+POLICY_TABLE = """
+rate: 200
+initial: WAIT
+states:
+  WAIT: {class: Wait, duration: 0.05}
+  WALK:
+    class: Policy
+    file: policy.onnx
+    decimation: 4
+    imu: trunk_imu
+    velocity_x: 0.3
+    inputs:
+      obs:
+        history: 2
+        terms:
+          - {term: base_angular_velocity, noise: {uniform: 0.2}}
+          - {term: projected_gravity, noise: {gaussian: 0.05}, history: 3, order: newest_first}
+          - {term: joint_position}
+          - {term: joint_velocity, scale: 0.05, clip: [-1.0, 1.0]}
+          - {term: previous_action}
+          - {term: command}
+          - {term: gait_phase, period: 0.7, phases: [0.0, 0.5]}
+    actions:
+      - {scale: 0.25, kp: 60.0, kd: 1.5, smoothing: 0.2, clip: [-3.0, 3.0]}
+  FALLEN: {class: Hold, outcome: fell, failure: true}
+transitions:
+  WAIT: {done: WALK}
+  WALK: {fell: FALLEN, invalid: FALLEN}
+"""
+_INPUTS, _JOINTS = 2 * (3 + 3 * 3 + 3 * 12 + 3 + 4), 12
 
 
 def has_opengl() -> bool:
@@ -164,6 +196,17 @@ def test_a_policy_of_an_installed_package_observes_and_commands_the_same_bits(
     assert len({tick["command"] for tick in ticks}) > 190, "it moves"
     if has_opengl():
         assert sum(len(tick["images"]) for tick in ticks) > 5
+
+
+@pytest.mark.timeout(600)
+def test_a_policy_in_an_onnx_file_observes_and_commands_the_same_bits(start, tmp_path):
+    weights = np.random.default_rng(7).normal(scale=0.1, size=(_INPUTS, _JOINTS))
+    write_affine(tmp_path / "policy.onnx", weights)
+    table = tmp_path / "run_policy.yaml"
+    table.write_text(POLICY_TABLE)
+    recorder = TickRecorder(start, tmp_path)
+    ticks = check_equality(recorder, str(table), "quadruped", 200.0, 2.0)
+    assert len({tick["command"] for tick in ticks}) > 90, "a new one for each run of the network"
 
 
 @pytest.mark.timeout(600)

@@ -1,0 +1,1 @@
+"""States that run trained policies in ONNX files."""

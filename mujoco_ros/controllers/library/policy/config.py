@@ -1,0 +1,214 @@
+"""Settings of the state `Policy`."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.model.errors import UserInputError
+
+Numbers = float | tuple[float, ...]
+"""One number for all elements, or one for each."""
+Order = Literal["oldest_first", "newest_first"]
+"""Order of the frames of a history."""
+_FIXED: Mapping[str, Any] = {"is_fixed": True}
+"""Metadata of a setting that only the table gives."""
+_LONGEST_HISTORY = 1000
+_FASTEST = 10.0
+"""Largest velocity that a client can command [m/s, rad/s]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NoiseConfig:
+    """Noise that is added to a term.
+
+    Attributes:
+        uniform: Largest magnitude of uniform noise.
+        gaussian: Standard deviation of Gaussian noise.
+    """
+
+    uniform: Numbers = 0.0
+    gaussian: Numbers = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("uniform", "gaussian"):
+            if not all(it >= 0.0 for it in numbers(getattr(self, name))):
+                raise UserInputError(f"{name} must not be negative")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TermConfig:
+    """A part of an input: ``scale * clip(value + noise) + offset``.
+
+    Attributes:
+        term: What it contains.
+        sensor: Name of a sensor; see the reference for each kind of term.
+        value: Measurement of a sensor that has several.
+        joints: Names of joints; empty for those of the policy.
+        scale: Factor.
+        offset: Added last.
+        clip: Lower and upper limit of the value.
+        noise: Added to the value.
+        history: Number of frames, the present one included.
+        order: Order of the frames.
+        period: Duration of a cycle of the gait [s].
+        phases: Phases of the gait as parts of a cycle, e.g. of each foot.
+        functions: Functions of these phases, each of all of them.
+    """
+
+    term: Literal[
+        "joint_position",
+        "joint_velocity",
+        "joint_effort",
+        "previous_action",
+        "base_angular_velocity",
+        "base_linear_velocity",
+        "projected_gravity",
+        "command",
+        "gait_phase",
+        "sensor",
+    ]
+    sensor: str = ""
+    value: str = ""
+    joints: tuple[str, ...] = ()
+    scale: Numbers = 1.0
+    offset: Numbers = 0.0
+    clip: tuple[Numbers, Numbers] | None = None
+    noise: NoiseConfig = field(default_factory=NoiseConfig)
+    history: int = 1
+    order: Order = "oldest_first"
+    period: float = 0.0
+    phases: tuple[float, ...] = (0.0,)
+    functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
+
+    def __post_init__(self) -> None:
+        _check_history(self.history)
+        if self.term == "gait_phase":
+            check_positive(self, "period")
+            if not (self.phases and self.functions):
+                raise UserInputError("phases and functions must not be empty")
+        if self.term == "sensor" and not self.sensor:
+            raise UserInputError("the term 'sensor' needs the name of a 'sensor'")
+
+    @property
+    def name(self) -> str:
+        """The term in error messages."""
+        return f"{self.term} '{self.sensor}'" if self.sensor else self.term
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InputConfig:
+    """An input of the network: the terms in order, behind each other.
+
+    Attributes:
+        terms: The terms.
+        clip: Lower and upper limit of all numbers.
+        history: Number of frames of all terms, the present one included.
+        order: Order of the frames.
+    """
+
+    terms: tuple[TermConfig, ...]
+    clip: tuple[float, float] | None = None
+    history: int = 1
+    order: Order = "oldest_first"
+
+    def __post_init__(self) -> None:
+        _check_history(self.history)
+        if not self.terms:
+            raise UserInputError("terms must not be empty")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ActionConfig:
+    """Joints that a part of the output commands, to ``scale * action + offset``.
+
+    Attributes:
+        joints: Names of joints; empty for those of the policy.
+        target: What the policy commands.
+        scale: Factor.
+        offset: Added to it; the default pose of position targets, and 0 of others, if absent.
+        clip: Lower and upper limit of the targets.
+        largest: Largest magnitude of an action; beyond it the policy is stopped.
+        smoothing: Part of the previous target in the next one, from 0 to less than 1.
+        kp: Proportional gains while the state is active; those of the robot if absent.
+        kd: Derivative gains while the state is active; those of the robot if absent.
+    """
+
+    joints: tuple[str, ...] = ()
+    target: Literal["position", "velocity", "effort"] = "position"
+    scale: Numbers = 1.0
+    offset: Numbers | None = None
+    clip: tuple[Numbers, Numbers] | None = None
+    largest: float = 100.0
+    smoothing: float = 0.0
+    kp: Numbers | None = None
+    kd: Numbers | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(self, "largest")
+        if not 0.0 <= self.smoothing < 1.0:
+            raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PolicyConfig:
+    """Settings of `Policy`.
+
+    Attributes:
+        file: The ONNX file; a relative path begins in the folder of the table.
+        inputs: The inputs of the network by name.
+        actions: The joints that the output commands, in its order.
+        decimation: Number of ticks of the controller for each run of the network.
+        joints: Names of the policy's joints in its order; empty for all of the robot.
+        default_pose: Positions by joint, to which joint positions are relative [rad or m]; those of
+            the initial keyframe if absent.
+        imu: Name of the IMU of the orientation and angular velocity; empty is the floating base.
+        output: Name of the output with the actions; may be empty if there is only one.
+        memory: Inputs by name that have the value of an output of the last run; zero at first.
+        velocity_x: Commanded velocity forwards, without a client's [m/s].
+        velocity_y: Commanded velocity to the left, without a client's [m/s].
+        velocity_yaw: Commanded angular velocity to the left, without a client's [rad/s].
+        command_timeout: Time after which a client's command ends without another one [s].
+        max_tilt: Tilt at which the robot has fallen [rad]; 0 for none.
+    """
+
+    file: str = field(metadata=_FIXED)
+    inputs: dict[str, InputConfig]
+    actions: tuple[ActionConfig, ...] = (ActionConfig(),)
+    decimation: int = field(default=1, metadata=_FIXED)
+    joints: tuple[str, ...] = ()
+    default_pose: dict[str, float] = field(default_factory=dict)
+    imu: str = field(default="", metadata=_FIXED)
+    output: str = field(default="", metadata=_FIXED)
+    memory: dict[str, str] = field(default_factory=dict)
+    velocity_x: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
+    velocity_y: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
+    velocity_yaw: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
+    command_timeout: float = 0.5
+    max_tilt: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_positive(self, "decimation", "command_timeout")
+        check_not_negative(self, "max_tilt")
+        for name in ("file", "inputs", "actions"):
+            if not getattr(self, name):
+                raise UserInputError(f"{name} must not be empty")
+        for name in ("velocity_x", "velocity_y", "velocity_yaw"):
+            if not abs(getattr(self, name)) <= _FASTEST:
+                raise UserInputError(f"{name} must be from {-_FASTEST:g} to {_FASTEST:g}")
+
+    @property
+    def velocity(self) -> BodyVelocity:
+        """The commanded velocity without a client's."""
+        return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
+
+
+def numbers(values: Numbers) -> tuple[float, ...]:
+    """Return one or several numbers as a tuple."""
+    return values if isinstance(values, tuple) else (values,)
+
+
+def _check_history(history: int) -> None:
+    if not 1 <= history <= _LONGEST_HISTORY:
+        raise UserInputError(f"history must be from 1 to {_LONGEST_HISTORY}, got {history}")

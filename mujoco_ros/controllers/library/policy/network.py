@@ -1,0 +1,177 @@
+"""A neural network of an ONNX file, with arrays that every run reads and writes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mujoco_ros.controllers.library.policy.onnx_file import read_onnx
+from mujoco_ros.model.errors import UserInputError, unknown
+
+_TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
+_LARGEST_SIZE = 1 << 24
+"""Largest number of elements of an input or output."""
+
+
+class Network:
+    """Runs an ONNX file in the thread of the caller.
+
+    Attributes:
+        path: The file.
+        inputs: The inputs by name, which a run reads, without those of the memory.
+        output: The output, which a run writes.
+        metadata: Texts in the file by name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Load a file.
+
+        Raises:
+            UserInputError: It cannot be read, is no ONNX file, has weights in other files, or
+                onnxruntime cannot run it.
+        """
+        import onnxruntime  # an optional part, which takes long to import
+
+        content = read_onnx(path)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = 4  # errors are exceptions
+        options.add_session_config_entry("session.load_model_format", "ONNX")
+        try:
+            session = onnxruntime.InferenceSession(
+                content, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # the classes of onnxruntime have no common base
+            reason = " ".join(str(error).split())
+            raise UserInputError(f"policy '{path}' cannot be loaded: {reason}") from error
+        self.path, self._session = path, session
+        self.metadata: Mapping[str, str] = session.get_modelmeta().custom_metadata_map
+        self._input_shapes = {it.name: _Signature(it, path) for it in session.get_inputs()}
+        self._output_shapes = {it.name: _Signature(it, path) for it in session.get_outputs()}
+        self.inputs: dict[str, np.ndarray] = {}
+        self.output = np.empty(0, dtype=np.float32)
+        self._memory: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def bind(
+        self, sizes: Mapping[str, int], output: str, output_size: int, memory: Mapping[str, str]
+    ) -> None:
+        """Allocate the arrays of all runs.
+
+        Args:
+            sizes: Number of elements of each input that the caller writes.
+            output: Name of the output; empty is the only one that is not in `memory`.
+            output_size: Its number of elements.
+            memory: Inputs by name that have the value of an output of the last run.
+
+        Raises:
+            UserInputError: An input or output is missing or unknown, or its shape does not fit.
+        """
+        for name in (*sizes, *memory):
+            if name not in self._input_shapes:
+                raise unknown("input", name, self._input_shapes)
+        for name in self._input_shapes:
+            if (name in sizes) + (name in memory) != 1:
+                problem = "is given twice" if name in sizes else "is missing"
+                raise UserInputError(f"input '{name}' {problem} in inputs and memory")
+        others = [name for name in self._output_shapes if name not in memory.values()]
+        output = output or (others[0] if len(others) == 1 else output)
+        for name in (output, *memory.values()):
+            if name not in self._output_shapes:
+                raise unknown("output", name, self._output_shapes)
+        if output in memory.values():
+            raise UserInputError(f"output '{output}' has the actions, and is in memory")
+        self.inputs = {name: self._input_shapes[name].array(size) for name, size in sizes.items()}
+        self.output = self._output_shapes[output].array(output_size)
+        for name, it in (*self.inputs.items(), (output, self.output)):
+            expected = output_size if it is self.output else sizes[name]
+            if it.size != expected:
+                raise UserInputError(f"'{name}' has {it.size} values, not {expected}")
+        arrays = dict(self.inputs)
+        results = {output: self.output}
+        self._memory = []
+        for source, target in memory.items():
+            given, new = self._input_shapes[source], self._output_shapes[target]
+            arrays[source], results[target] = given.array(), new.array()
+            if arrays[source].shape != results[target].shape or given.kind != new.kind:
+                raise UserInputError(
+                    f"input '{source}' of the memory has {given}, and output '{target}' has {new}"
+                )
+            self._memory.append((arrays[source], results[target]))
+        binding = self._session.io_binding()
+        for name, it in arrays.items():
+            binding.bind_input(name, "cpu", 0, it.dtype.type, it.shape, it.ctypes.data)
+        for name, it in results.items():
+            binding.bind_output(name, "cpu", 0, it.dtype.type, it.shape, it.ctypes.data)
+        self._binding, self._arrays = binding, (arrays, results)  # the binding has their addresses
+        self.forget()
+        for it in self.inputs.values():
+            it[:] = 0.0
+        try:
+            self.run()  # the first run allocates, and finds shapes that do not fit inside
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise UserInputError(f"it cannot be run: {reason}") from error
+        self.forget()
+
+    def size(self, name: str) -> int | None:
+        """Return the number of elements of an input; None if the file leaves it open."""
+        return self._input_shapes[name].size if name in self._input_shapes else None
+
+    def output_size(self, name: str, memory: Mapping[str, str]) -> int | None:
+        """Return the number of elements of the output that `bind` selects, as `size`."""
+        others = [it for it in self._output_shapes if it not in memory.values()]
+        name = name or (others[0] if len(others) == 1 else name)
+        return self._output_shapes[name].size if name in self._output_shapes else None
+
+    def forget(self) -> None:
+        """Set the memory to zero."""
+        for given, _ in self._memory:
+            given[:] = 0.0
+
+    def run(self) -> None:
+        """Compute the output, and update the memory."""
+        self._session.run_with_iobinding(self._binding)
+        for given, new in self._memory:
+            np.copyto(given, new)
+
+
+class _Signature:
+    """Type and shape of an input or output.
+
+    Attributes:
+        kind: Type of the elements.
+        size: Number of elements; None if several axes are open.
+    """
+
+    def __init__(self, argument: Any, path: Path) -> None:
+        if argument.type not in _TYPES:
+            raise UserInputError(
+                f"policy '{path}': '{argument.name}' is a {argument.type}; supported are "
+                f"{', '.join(_TYPES)}"
+            )
+        self.kind = _TYPES[argument.type]
+        # An open axis has a name, or nothing; the first one is that of the batch.
+        axes = [it if isinstance(it, int) else None for it in argument.shape]
+        if axes and axes[0] is None and len(axes) > 1:
+            axes[0] = 1
+        self._axes = axes
+        open_axes = axes.count(None)
+        self._fixed = int(np.prod([it for it in axes if it is not None], dtype=np.int64))
+        if not 0 < self._fixed <= _LARGEST_SIZE:
+            raise UserInputError(
+                f"policy '{path}': '{argument.name}' has {self._fixed} elements; the limit is "
+                f"{_LARGEST_SIZE}"
+            )
+        self.size = None if open_axes else self._fixed
+
+    def array(self, size: int | None = None) -> np.ndarray:
+        """Return an array of the shape; `size` determines open axes."""
+        axes = [it if it is not None else 1 for it in self._axes]
+        if size is not None and None in self._axes:
+            axes[self._axes.index(None)] = -(-size // self._fixed)
+        return np.zeros(axes, dtype=self.kind)
+
+    def __str__(self) -> str:
+        return f"the shape [{', '.join('?' if it is None else str(it) for it in self._axes)}]"

@@ -1,0 +1,111 @@
+"""ONNX files of users: only regular files, of limited size, that name no other file."""
+
+import os
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx_policies import with_external_weights, with_operator, write_affine
+
+from mujoco_ros.controllers.library.policy import onnx_file
+from mujoco_ros.controllers.library.policy.network import Network
+from mujoco_ros.controllers.library.policy.onnx_file import read_onnx
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import SizeLimit
+
+
+@pytest.fixture
+def policy(tmp_path):
+    return write_affine(tmp_path / "policy.onnx", np.eye(3, 2))
+
+
+def test_a_file_with_all_of_its_weights_is_read_whole(policy):
+    assert read_onnx(policy) == policy.read_bytes()
+    assert Network(policy).inputs == {}
+
+
+def test_weights_in_another_file_are_not_read(policy):
+    with_external_weights(policy, "weights.bin")
+    assert (policy.parent / "weights.bin").exists()
+    with pytest.raises(UserInputError, match=r"has its tensor 'weights' in another file, which"):
+        read_onnx(policy)
+
+
+@pytest.mark.parametrize("place", ["attribute", "branch", "function", "sparse"])
+def test_weights_in_another_file_are_found_at_any_place(policy, place):
+    model = onnx.load(policy)
+    tensor = TensorProto(name="hidden", dims=[1], data_type=TensorProto.FLOAT)
+    tensor.data_location = TensorProto.EXTERNAL
+    node = helper.make_node("Constant", [], ["constant"])
+    node.attribute.add(name="value", type=onnx.AttributeProto.TENSOR).t.CopyFrom(tensor)
+    if place == "attribute":
+        model.graph.node.append(node)
+    elif place == "branch":
+        choice = helper.make_node("If", ["flat"], ["chosen"])
+        branch = choice.attribute.add(name="then_branch", type=onnx.AttributeProto.GRAPH).g
+        branch.node.append(node)
+        model.graph.node.append(choice)
+    elif place == "function":
+        model.functions.add(name="f", domain="d").node.append(node)
+    else:
+        model.graph.sparse_initializer.add().values.CopyFrom(tensor)
+    policy.write_bytes(model.SerializeToString())
+    with pytest.raises(UserInputError, match="has its tensor 'hidden' in another file"):
+        read_onnx(policy)
+
+
+def test_operators_of_libraries_are_not_loaded(policy):
+    with_operator(policy, "Launch", "com.example")
+    with pytest.raises(UserInputError, match=r"policy .* cannot be loaded: .*com\.example"):
+        Network(policy)
+
+
+@pytest.mark.parametrize("content", [b"", b"ORTM" * 20, b"\x08", b"\xff" * 40, b"name: policy"])
+def test_other_files_are_rejected(policy, content):
+    policy.write_bytes(content)
+    with pytest.raises(UserInputError, match=f"policy '{policy}' (is not|cannot be loaded)"):
+        Network(policy)
+
+
+def test_a_truncated_file_is_rejected(policy):
+    whole = policy.read_bytes()
+    for size in range(1, len(whole), 7):
+        policy.write_bytes(whole[:size])
+        with pytest.raises(UserInputError):
+            Network(policy).bind({"obs": 3}, "", 2, {})
+
+
+def test_nested_graphs_have_a_limit(policy):
+    model = onnx.load(policy)
+    graph = model.graph
+    for _ in range(20):
+        node = graph.node.add(op_type="If")
+        graph = node.attribute.add(name="then_branch", type=onnx.AttributeProto.GRAPH).g
+    policy.write_bytes(model.SerializeToString())
+    with pytest.raises(UserInputError, match="is not an ONNX file"):
+        read_onnx(policy)
+
+
+def test_a_file_has_a_largest_size(policy, monkeypatch):
+    monkeypatch.setattr(onnx_file, "LARGEST_POLICY", SizeLimit(100, of_client=100))
+    with pytest.raises(UserInputError, match="is too large: at most 100 bytes are read"):
+        read_onnx(policy)
+
+
+def test_only_regular_files_are_read(tmp_path):
+    pipe = tmp_path / "pipe.onnx"
+    os.mkfifo(pipe)
+    with pytest.raises(UserInputError, match="is a named pipe; only regular files are read"):
+        read_onnx(pipe)
+
+
+def test_inputs_of_other_types_are_rejected(policy):
+    model = onnx.load(policy)
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    model.graph.node[0].op_type = "Cast"
+    del model.graph.node[0].input[1]
+    model.graph.node[0].attribute.add(name="to", type=onnx.AttributeProto.INT, i=1)
+    policy.write_bytes(model.SerializeToString())
+    with pytest.raises(UserInputError, match=r"'obs' is a tensor\(int64\); supported are tensor"):
+        Network(policy)
