@@ -69,6 +69,7 @@ if __name__ == "__main__":
                 "viewer = mujoco_ros.cli.viewer:main",
                 "evaluate = mujoco_ros.cli.evaluate:main",
                 "export_urdf = mujoco_ros.cli.export_urdf:main",
+                "import_policy = mujoco_ros.cli.import_policy:main",
                 "record = mujoco_ros.cli.record:main",
                 "replay = mujoco_ros.cli.replay:main",
                 "draw_controller = mujoco_ros.cli.draw_controller:main",

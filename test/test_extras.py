@@ -156,6 +156,7 @@ def test_the_error_of_an_evaluation_names_the_modules_before_any_episode(
             "draw_controller",
             "evaluate",
             "export_urdf",
+            "import_policy",
             "record",
             "replay",
         ),

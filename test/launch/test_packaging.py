@@ -37,7 +37,10 @@ ROSDEP_KEYS = {
     "yaml": "python3-yaml",
     "zstandard": "mcap-ros2-support",
 }
-WITHOUT_KEY = {"coacd", "daqp", "llvmlite", "mink", "ompl", "qpsolvers", "toppra", "unitree_go"}
+WITHOUT_KEY = {
+    *("coacd", "daqp", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
+    *("qpsolvers", "toppra", "unitree_go"),
+}
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}
 """Modules of ROS packages, without those of messages whose names end as usual."""
@@ -205,7 +208,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_urdf", "record", "replay"),
-        *("check_robot", "controller", "draw_controller", "evaluate"),
+        *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():
         module, function = target.split(":")

@@ -35,8 +35,8 @@ def test_colcon_installs_all_files_that_the_simulator_reads(workspace):
 def test_colcon_installs_the_executables_and_no_test_package(workspace):
     executables = {f.name for f in (workspace / "lib" / "mujoco_ros").iterdir()}
     assert executables == {
-        *("cameras", "controller", "draw_controller", "evaluate", "export_urdf"),
-        *("record", "replay", "sim", "viewer"),
+        *("cameras", "check_robot", "controller", "draw_controller", "evaluate", "export_urdf"),
+        *("import_policy", "record", "replay", "sim", "viewer"),
     }
     (packages,) = workspace.glob("lib/python3.*/site-packages")
     assert {f.name for f in packages.iterdir() if "-info" not in f.name} == {"mujoco_ros"}

@@ -1,0 +1,122 @@
+"""Write a controller's table for a policy that unitree_rl_lab, mjlab or Isaac Lab has exported."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import yaml
+
+from mujoco_ros.cli.command_line import (
+    add_output,
+    create_parser,
+    integer_from,
+    report_errors,
+    write_output,
+)
+from mujoco_ros.controllers.library.policy.config import PolicyConfig
+from mujoco_ros.controllers.library.policy.importing import (
+    settings_of_deploy,
+    settings_of_metadata,
+    table,
+)
+from mujoco_ros.controllers.library.policy.network import Network
+from mujoco_ros.controllers.runtime.robot_model import find_robot
+from mujoco_ros.extras import require
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.sim.simulation import Simulation
+
+_EPILOG = """\
+examples:
+  python -m mujoco_ros.cli.import_policy params/deploy.yaml --scene g1.xml -o walk.yaml
+  python -m mujoco_ros.cli.import_policy policy.onnx --period 0.02 --imu imu_in_pelvis -o walk.yaml
+"""
+_SUFFIXES = (".yaml", ".yml")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the table; return the exit code."""
+    options = _parser().parse_args(arguments)
+    return report_errors(lambda: _import(options))
+
+
+def _import(options: argparse.Namespace) -> int:
+    source, period = options.source, options.period
+    robot = _robot(options.scene, options.robot) if options.scene else None
+    if source.suffix in _SUFFIXES:
+        policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
+        motors = options.joints.split(",") if options.joints else _joints(robot)
+        settings, period = settings_of_deploy(read_yaml(source), motors, str(source))
+    else:
+        policy = options.policy or source
+        require("policy", "the import of a policy")
+        settings = settings_of_metadata(Network(source).metadata, str(source))
+        if period is None:
+            raise UserInputError(f"{source} lacks the period of the policy; give it as --period")
+        if not period > 0.0:
+            raise UserInputError(f"--period must be positive, got {period:g}")
+    imus = [topic_token(it.name) for it in robot.sensors["imu"]] if robot else []
+    imu = options.imu or (imus[0] if len(imus) == 1 else "")
+    file = os.path.abspath(policy)
+    if options.output is not None:
+        file = os.path.relpath(file, options.output.parent)
+    from_dict(PolicyConfig, {"file": file, **settings}, str(source))
+    made = table(settings, file=file, period=period, decimation=options.decimation, imu=imu)
+    text = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=120)
+    write_output(f"# Imported from {source.name}.\n{text}", options.output)
+    return 0
+
+
+def _robot(scene: str, name: str) -> RobotLayout:
+    plant = Simulation(load_scene(scene)).plant
+    return plant.layout.robots[find_robot(plant, name)]
+
+
+def _joints(robot: RobotLayout | None) -> Sequence[str]:
+    if robot is None:
+        raise UserInputError(
+            "a deploy.yaml has numbers of motors; give their joints in order as --scene or --joints"
+        )
+    return robot.joints.names
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = create_parser("python -m mujoco_ros.cli.import_policy", __doc__ or "", _EPILOG)
+    parser.add_argument(
+        "source", type=Path, help="deploy.yaml of unitree_rl_lab, or an ONNX file with metadata"
+    )
+    parser.add_argument(
+        "--policy",
+        type=Path,
+        metavar="FILE",
+        help="the ONNX file; default: the source, or ../exported/policy.onnx of a deploy.yaml",
+    )
+    parser.add_argument(
+        "--scene", default="", help="scene of the robot, for the joints of motors and the IMU"
+    )
+    parser.add_argument("--robot", default="", help="name of the robot in the scene")
+    parser.add_argument(
+        "--joints", default="", metavar="NAMES", help="joints in the order of motors, by commas"
+    )
+    parser.add_argument("--imu", default="", help="name of the IMU; default: the scene's only one")
+    parser.add_argument(
+        "--period", type=float, metavar="S", help="period of a policy without a deploy.yaml"
+    )
+    parser.add_argument(
+        "--decimation",
+        type=integer_from(1),
+        default=4,
+        metavar="N",
+        help="ticks of the controller for each run of the policy; default: 4",
+    )
+    add_output(parser)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""The executable `import_policy`."""
+
+import numpy as np
+import pytest
+import yaml
+from onnx_policies import write_affine
+
+from mujoco_ros.cli.import_policy import main
+from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.simulation import Simulation
+
+
+def term(size):
+    return {"params": {}, "clip": None, "scale": [1.0] * size, "history_length": 2}
+
+
+def run(table, scene="quadruped", ticks=20):
+    host = ControllerHost(Simulation(load_scene(scene)), load(str(table)))
+    for _ in range(ticks):
+        assert host.tick()
+    assert host.supervised.error == ""
+    assert host.supervised.state == "RUN"
+    return host
+
+
+def test_a_deploy_file_becomes_a_table_that_runs(tmp_path):
+    scene = Simulation(load_scene("quadruped"))
+    (robot,) = scene.layout.robots
+    (tmp_path / "params").mkdir()
+    (tmp_path / "exported").mkdir()
+    size = len(robot.joints.names)
+    order = list(reversed(range(size)))
+    home = scene.data.qpos[robot.joints.qpos][order].tolist()
+    deploy = {
+        "joint_ids_map": order,
+        "step_dt": 0.02,
+        "stiffness": [100.0] * size,
+        "damping": [3.0] * size,
+        "default_joint_pos": home,
+        "commands": {},
+        "actions": {
+            "JointPositionAction": {
+                "clip": None,
+                "scale": [0.25] * size,
+                "offset": home,
+                "joint_ids": None,
+            }
+        },
+        "observations": {"base_ang_vel": term(3), "joint_pos_rel": term(size)},
+    }
+    source, table = tmp_path / "params/deploy.yaml", tmp_path / "walk.yaml"
+    source.write_text(yaml.safe_dump(deploy))
+    write_affine(tmp_path / "exported/policy.onnx", np.zeros((2 * (3 + size), size)))
+    assert main([str(source), "--scene", "quadruped", "-o", str(table)]) == 0
+    settings = yaml.safe_load(table.read_text())["states"]["RUN"]
+    assert settings["file"] == "exported/policy.onnx", "relative to the table"
+    assert settings["imu"] == "trunk_imu"
+    assert settings["joints"] == [robot.joints.names[it] for it in order]
+    host = run(table)
+    assert host.supervised.controller.period == 0.005
+
+
+def test_the_metadata_of_an_onnx_file_become_a_table_that_runs(tmp_path, capsys):
+    (robot,) = Simulation(load_scene("quadruped")).layout.robots
+    joints = ",".join(robot.joints.names)
+    size = len(robot.joints.names)
+    metadata = {
+        "joint_names": joints,
+        "default_joint_pos": ",".join(["0.000"] * size),
+        "observation_names": "projected_gravity,joint_pos,joint_vel",
+        "action_scale": "0.000",
+    }
+    policy = tmp_path / "policy.onnx"
+    write_affine(policy, np.zeros((3 + 2 * size, size)), metadata=metadata)
+    arguments = [str(policy), "--period", "0.02", "--decimation", "2", "--imu", "trunk_imu"]
+    assert main(arguments) == 0
+    table = tmp_path / "walk.yaml"
+    table.write_text(capsys.readouterr().out)
+    assert run(table).supervised.controller.period == 0.01
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["policy.onnx"], "lacks the period of the policy; give it as --period"),
+        (["deploy.yaml"], "give their joints in order as --scene or --joints"),
+        (["deploy.yaml", "--joints", "a,b"], "deploy.yaml: key 'step_dt' is missing"),
+        (["none.onnx"], "none.onnx' does not exist"),
+    ],
+)
+def test_errors_are_one_line(tmp_path, capsys, arguments, message):
+    metadata = {
+        "joint_names": "a",
+        "default_joint_pos": "0",
+        "observation_names": "joint_pos",
+        "action_scale": "1",
+    }
+    write_affine(tmp_path / "policy.onnx", np.eye(1), metadata=metadata)
+    (tmp_path / "deploy.yaml").write_text("joint_ids_map: [0, 1]")
+    assert main([str(tmp_path / arguments[0]), *arguments[1:]]) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("mujoco_ros: error: ")
+    assert message in line
