@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
+
+pytest.importorskip("onnxruntime", reason="onnxruntime is missing; `make setup` installs it")
+pytest.importorskip("onnx", reason="onnx is missing; `make setup` installs it")
+
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 

@@ -3,10 +3,8 @@
 import os
 
 import numpy as np
-import onnx
 import pytest
-from onnx import TensorProto, helper
-from onnx_policies import with_external_weights, with_operator, write_affine
+from onnx_policies import onnx, with_external_weights, with_operator, write_affine
 
 from mujoco_ros.controllers.library.policy import onnx_file
 from mujoco_ros.controllers.library.policy.network import Network
@@ -35,14 +33,14 @@ def test_weights_in_another_file_are_not_read(policy):
 @pytest.mark.parametrize("place", ["attribute", "branch", "function", "sparse"])
 def test_weights_in_another_file_are_found_at_any_place(policy, place):
     model = onnx.load(policy)
-    tensor = TensorProto(name="hidden", dims=[1], data_type=TensorProto.FLOAT)
-    tensor.data_location = TensorProto.EXTERNAL
-    node = helper.make_node("Constant", [], ["constant"])
+    tensor = onnx.TensorProto(name="hidden", dims=[1], data_type=onnx.TensorProto.FLOAT)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    node = onnx.helper.make_node("Constant", [], ["constant"])
     node.attribute.add(name="value", type=onnx.AttributeProto.TENSOR).t.CopyFrom(tensor)
     if place == "attribute":
         model.graph.node.append(node)
     elif place == "branch":
-        choice = helper.make_node("If", ["flat"], ["chosen"])
+        choice = onnx.helper.make_node("If", ["flat"], ["chosen"])
         branch = choice.attribute.add(name="then_branch", type=onnx.AttributeProto.GRAPH).g
         branch.node.append(node)
         model.graph.node.append(choice)
@@ -102,7 +100,7 @@ def test_only_regular_files_are_read(tmp_path):
 
 def test_inputs_of_other_types_are_rejected(policy):
     model = onnx.load(policy)
-    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.INT64
     model.graph.node[0].op_type = "Cast"
     del model.graph.node[0].input[1]
     model.graph.node[0].attribute.add(name="to", type=onnx.AttributeProto.INT, i=1)

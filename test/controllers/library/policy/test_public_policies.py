@@ -9,7 +9,6 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-import onnxruntime
 import pytest
 
 from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity, VelocityInput
@@ -18,6 +17,7 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
+onnxruntime = pytest.importorskip("onnxruntime", reason="`make setup` installs onnxruntime")
 FOLDER = Path(os.environ.get("MUJOCO_PLAYGROUND", "."))
 GO1 = FOLDER / "mujoco_playground/mujoco_playground/_src/locomotion/go1/xmls"
 SCENE = GO1 / "scene_mjx_feetonly_flat_terrain.xml"
