@@ -40,6 +40,7 @@ class Policy(State):
     Config = PolicyConfig
     config: PolicyConfig
     _network: Network | None = None
+    _gains: Gains | None = None
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Load the file, and match its inputs and output with the robot."""
@@ -96,7 +97,7 @@ class Policy(State):
         self._network.forget()
         self._action[:] = 0.0
         self._runs, self._is_first = 0, True
-        self._gains: Gains | None = None
+        self._gains = None  # those before, if it sets others
         self._tick = PolicyTick(context.observation, _AT_REST, 0.0)
         if _NOISE not in context.store:
             context.store.set(_NOISE, np.random.default_rng(context.seed))
