@@ -58,7 +58,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     packages = Path(*Path(os.__file__).parent.parts[-2:]) / "site-packages"
     (there / packages).mkdir(parents=True)
     distributions = packages_distributions()
-    files = {f"{name.replace('-', '_')}-" for module in MISSING for name in distributions[module]}
+    files = {
+        f"{name.replace('-', '_')}-" for module in MISSING for name in distributions.get(module, ())
+    }
     for folder in (Path("."), Path("lib"), packages.parent, packages):
         for path in (here / folder).iterdir():
             link = there / folder / path.name
