@@ -17,6 +17,7 @@ from mujoco_ros.cli.command_line import (
 )
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.importing import (
+    read_deploy,
     settings_of_deploy,
     settings_of_metadata,
     table,
@@ -28,7 +29,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.strict import from_dict, read_yaml
+from mujoco_ros.model.strict import from_dict
 from mujoco_ros.sim.simulation import Simulation
 
 _EPILOG = """\
@@ -51,7 +52,7 @@ def _import(options: argparse.Namespace) -> int:
     if source.suffix in _SUFFIXES:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
         motors = options.joints.split(",") if options.joints else _joints(robot)
-        settings, period = settings_of_deploy(read_yaml(source), motors, str(source))
+        settings, period = settings_of_deploy(read_deploy(source), motors, str(source))
     else:
         policy = options.policy or source
         require("policy", "the import of a policy")

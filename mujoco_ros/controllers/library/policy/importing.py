@@ -5,11 +5,13 @@ Sources of the formats: `export_deploy_cfg.py` and the C++ headers of unitree_rl
 whole_body_tracking for Isaac Lab write.
 """
 
+import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.strict import convert
+from mujoco_ros.model.strict import convert, parse_yaml, read_text
 
 _TERMS = {
     "base_ang_vel": "base_angular_velocity",
@@ -31,7 +33,18 @@ _VELOCITIES = ("lin_vel_x", "lin_vel_y", "ang_vel_z")
 _VELOCITY_COMMANDS = ("twist", "base_velocity")
 _SWITCHES = ("use_gym_history", "scale_first")
 """Keys beside the terms of an input."""
+_ALL_JOINTS = re.compile(r"!!python/object/apply:builtins\.slice(\s*\[(null(, )?)+\]|(\s+- null)+)")
+"""How PyYAML writes the Python object ``slice(None)``, which stands for all joints."""
 Settings = dict[str, Any]
+
+
+def read_deploy(path: Path) -> Any:
+    """Read a ``deploy.yaml`` as plain data; no object in it is created.
+
+    Raises:
+        UserInputError: It cannot be read, or is not valid YAML.
+    """
+    return parse_yaml(_ALL_JOINTS.sub("null", read_text(path)), str(path))
 
 
 def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Settings, float]:

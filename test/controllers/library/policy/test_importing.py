@@ -6,6 +6,7 @@ import pytest
 
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.importing import (
+    read_deploy,
     settings_of_deploy,
     settings_of_metadata,
     table,
@@ -98,6 +99,16 @@ def test_a_deploy_file_becomes_the_settings_of_a_policy():
     assert terms[4].clip == (-10.0, 10.0)
     assert terms[6].period == 0.8
     assert terms[6].phases == pytest.approx((0.025,)), "the phase of the first run is one step"
+
+
+@pytest.mark.parametrize("values", [" [null, null, null]", "\n  - null\n  - null\n  - null"])
+def test_all_joints_as_an_object_of_python_are_read_without_creating_one(tmp_path, values):
+    path = tmp_path / "deploy.yaml"
+    path.write_text(f"joint_ids: !!python/object/apply:builtins.slice{values}\nstep_dt: 0.02\n")
+    assert read_deploy(path) == {"joint_ids": None, "step_dt": 0.02}
+    path.write_text("joint_ids: !!python/object/apply:os.getcwd []\n")
+    with pytest.raises(UserInputError, match="could not determine a constructor"):
+        read_deploy(path)
 
 
 def test_gains_may_be_of_the_used_motors_only():
