@@ -248,6 +248,20 @@ def test_targets_are_limited(make_policy, tmp_path):
     np.testing.assert_allclose(run.simulation.references.q, [0.4, -0.6])
 
 
+def test_another_model_does_not_load_the_file_again(make_policy, tmp_path):
+    write_affine(tmp_path / "policy.onnx", np.zeros((2, 2)), np.array([1.0, 1.0]))
+    run = make_policy(file="policy.onnx", inputs=terms("joint_position"))
+    run.step(3)
+    network = run.machine.instances["RUN"]._network
+    (tmp_path / "policy.onnx").unlink()
+    run.host.supervised.configure(run.host._bindings.model())  # as after a change of the model
+    run.simulation.reset()
+    run.step(3)
+    assert run.machine.instances["RUN"]._network is network
+    assert len(run.actions) == 7, "one while the arrays were allocated"
+    np.testing.assert_allclose(run.simulation.references.q, HOME + 1.0, atol=1e-6)
+
+
 def test_several_inputs_with_open_batches(make_policy, tmp_path):
     write_two_inputs(tmp_path / "two.onnx", 2)
     inputs = {
