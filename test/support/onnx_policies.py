@@ -56,6 +56,16 @@ def write_counter(path: Path, size: int) -> Path:
     return _write(path, nodes, {"obs": shape, "h_in": shape}, {"actions": shape, "h_out": shape})
 
 
+def write_brightness(path: Path, shape: Sequence[int], size: int) -> Path:
+    """Write actions that are the mean of an input ``image``."""
+    nodes = [
+        helper.make_node("ReduceMean", ["image"], ["mean"], keepdims=0),
+        helper.make_node("Expand", ["mean", "shape"], ["actions"]),
+    ]
+    constants = {"shape": np.array([1, size], dtype=np.int64)}
+    return _write(path, nodes, {"image": shape}, {"actions": [1, size]}, constants)
+
+
 def write_inverse(path: Path, size: int) -> Path:
     """Write ``actions = log(obs)``, which is NaN for negative numbers."""
     nodes = [helper.make_node("Log", ["obs"], ["actions"])]

@@ -68,6 +68,7 @@ class TermConfig:
         "command",
         "gait_phase",
         "sensor",
+        "image",
     ]
     sensor: str = ""
     value: str = ""
@@ -88,8 +89,10 @@ class TermConfig:
             check_positive(self, "period")
             if not (self.phases and self.functions):
                 raise UserInputError("phases and functions must not be empty")
-        if self.term == "sensor" and not self.sensor:
-            raise UserInputError("the term 'sensor' needs the name of a 'sensor'")
+        if self.term in ("sensor", "image") and not self.sensor:
+            raise UserInputError(f"the term '{self.term}' needs the name of a 'sensor'")
+        if self.term == "image" and self.value not in ("depth", "colour"):
+            raise UserInputError("the value of the term 'image' must be depth or colour")
 
     @property
     def name(self) -> str:
@@ -117,6 +120,8 @@ class InputConfig:
         _check_history(self.history)
         if not self.terms:
             raise UserInputError("terms must not be empty")
+        if len(self.terms) > 1 and any(it.term == "image" for it in self.terms):
+            raise UserInputError("an image must be the only term of its input")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,6 @@
 """A neural network of an ONNX file, with arrays that every run reads and writes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +119,10 @@ class Network:
         """Return the number of elements of an input; None if the file leaves it open."""
         return self._input_shapes[name].size if name in self._input_shapes else None
 
+    def axes(self, name: str) -> Sequence[int | None] | None:
+        """Return the shape of an input, None for open axes; None without such an input."""
+        return self._input_shapes[name].axes if name in self._input_shapes else None
+
     def output_size(self, name: str, memory: Mapping[str, str]) -> int | None:
         """Return the number of elements of the output that `bind` selects, as `size`."""
         others = [it for it in self._output_shapes if it not in memory.values()]
@@ -142,6 +146,7 @@ class _Signature:
 
     Attributes:
         kind: Type of the elements.
+        axes: The shape; open axes but that of the batch are None.
         size: Number of elements; None if several axes are open.
     """
 
@@ -156,7 +161,7 @@ class _Signature:
         axes = [it if isinstance(it, int) else None for it in argument.shape]
         if axes and axes[0] is None and len(axes) > 1:
             axes[0] = 1
-        self._axes = axes
+        self.axes = axes
         open_axes = axes.count(None)
         self._fixed = int(np.prod([it for it in axes if it is not None], dtype=np.int64))
         if not 0 < self._fixed <= _LARGEST_SIZE:
@@ -168,10 +173,10 @@ class _Signature:
 
     def array(self, size: int | None = None) -> np.ndarray:
         """Return an array of the shape; `size` determines open axes."""
-        axes = [it if it is not None else 1 for it in self._axes]
-        if size is not None and None in self._axes:
-            axes[self._axes.index(None)] = -(-size // self._fixed)
+        axes = [it if it is not None else 1 for it in self.axes]
+        if size is not None and None in self.axes:
+            axes[self.axes.index(None)] = -(-size // self._fixed)
         return np.zeros(axes, dtype=self.kind)
 
     def __str__(self) -> str:
-        return f"the shape [{', '.join('?' if it is None else str(it) for it in self._axes)}]"
+        return f"the shape [{', '.join('?' if it is None else str(it) for it in self.axes)}]"

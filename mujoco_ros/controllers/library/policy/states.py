@@ -13,6 +13,7 @@ from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.inputs import VELOCITY_INPUT, BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.controllers.library.policy.camera_images import CameraImages
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.input_vector import InputVector
 from mujoco_ros.controllers.library.policy.joint_targets import JointTargets, check_disjoint
@@ -68,9 +69,11 @@ class Policy(State):
         terms = TermFactory(robot, joints, pose, self._action, config.imu)
         self._gravity = terms.gravity()
         self._inputs = {
-            name: InputVector(name, it, [terms.make(term) for term in it.terms])
+            name: InputVector(name, it, [terms.make(term, network.axes(name)) for term in it.terms])
             for name, it in config.inputs.items()
         }
+        used = [term for it in config.inputs.values() for term in it.terms]
+        self._images = CameraImages(term.sensor for term in used if term.term == "image")
         for name, vector in self._inputs.items():
             size = network.size(name)
             if size is not None:
@@ -98,7 +101,8 @@ class Policy(State):
         self._action[:] = 0.0
         self._runs, self._is_first = 0, True
         self._gains = None  # those before, if it sets others
-        self._tick = PolicyTick(context.observation, _AT_REST, 0.0)
+        self._tick = PolicyTick(context.observation, _AT_REST, 0.0, self._images.newest)
+        self._images.clear()
         if _NOISE not in context.store:
             context.store.set(_NOISE, np.random.default_rng(context.seed))
         for part in self._targets:
@@ -118,6 +122,8 @@ class Policy(State):
             return fallen
         number = round(context.elapsed / context.period)
         if number < self._runs * self._decimation:
+            return None
+        if not self._images.update(context):
             return None
         self._runs = number // self._decimation + 1
         tick.command, tick.elapsed = self._command(context), context.elapsed

@@ -6,9 +6,11 @@ from math import cos, pi, sin
 
 import numpy as np
 
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.policy.camera_images import image_writer
 from mujoco_ros.controllers.library.policy.config import TermConfig
 from mujoco_ros.controllers.library.policy.sensor_values import SensorValues
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -22,11 +24,13 @@ class PolicyTick:
         observation: The observation.
         command: The commanded velocity.
         elapsed: Time since the start of the state [s].
+        images: The newest image of each camera.
     """
 
     observation: Observation
     command: BodyVelocity
     elapsed: float
+    images: Mapping[str, Image]
 
 
 Write = Callable[[PolicyTick, np.ndarray], None]
@@ -84,12 +88,17 @@ class TermFactory:
             "sensor": self._of_sensor,
         }
 
-    def make(self, config: TermConfig) -> Term:
-        """Create a term.
+    def make(self, config: TermConfig, axes: Sequence[int | None] | None) -> Term:
+        """Create a term of an input with a shape.
 
         Raises:
-            UserInputError: The robot lacks a joint or sensor of the term.
+            UserInputError: The robot lacks a joint or sensor of the term, or the shape is not one
+                of an image.
         """
+        if config.term == "image":
+            camera = config.sensor
+            size, put = image_writer(camera, config.value, axes)
+            return Term(config, size, lambda tick, it: put(tick.images[camera], it))
         return self._makers[config.term](config)
 
     def gravity(self, sensor: str = "") -> Write:

@@ -25,6 +25,7 @@ CART = """
       <freejoint/>
       <geom type="box" size=".2 .2 .1" mass="4" contype="0" conaffinity="0"/>
       <site name="imu" euler="0 0 1.5707963267948966"/>
+      <camera name="front" pos=".3 0 0" xyaxes="0 -1 0 0 0 1" resolution="12 8"/>
       <body pos="0 .2 0">
         <joint name="left" axis="0 1 0" range="-2 2"/>
         <geom type="capsule" size=".02" fromto="0 0 0 0 0 .3" mass=".1" contype="0"/>
@@ -36,6 +37,7 @@ CART = """
       </body>
     </body>
     <body name="ball" pos="3 0 .5"><freejoint/><geom size=".1" mass=".5"/></body>
+    <geom name="wall" type="box" size=".1 4 4" pos="2.4 0 0" contype="0" conaffinity="0"/>
   </worldbody>
   <actuator>
     <motor name="left" joint="left" ctrlrange="-20 20"/>
