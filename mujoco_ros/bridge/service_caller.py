@@ -54,6 +54,7 @@ class ServiceCaller:
         on_failure: Callable[[str], object] | None = None,
         *,
         retry: bool = False,
+        timeout_s: float = TIMEOUT_S,
     ) -> None:
         """Call a service.
 
@@ -65,10 +66,11 @@ class ServiceCaller:
             on_failure: Called with the reason if there is no response.
             retry: Whether to repeat the request without a response, for idempotent requests. A
                 service that has not discovered its client yet loses the response.
+            timeout_s: Longest wait for the response.
         """
         client, now = self._client(kind, name), time.monotonic()
         retry_at = now + _RETRY_S if retry else None
-        call = _Call(client, request, on_response, on_failure, now + TIMEOUT_S, retry_at)
+        call = _Call(client, request, on_response, on_failure, now + timeout_s, retry_at)
         self._pending.append(call)
         self._send_if_ready(call)
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -48,11 +49,13 @@ class Request:
         name: The request as it is displayed.
         ok: None until the response arrives, then whether the request succeeded.
         message: Text of the response.
+        command: The command of a shell that does the same.
     """
 
     name: str
     ok: bool | None = None
     message: str = ""
+    command: str = ""
 
     def complete(self, ok: bool, message: str = "") -> None:
         """Set the result."""
@@ -115,6 +118,29 @@ class ControllerInfo:
     transitions: tuple[TransitionInfo, ...] = ()
     available: tuple[str, ...] = ()
     events: tuple[tuple[float, TransitionInfo], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpawnableInfo:
+    """A model that can be spawned.
+
+    Attributes:
+        uri: Its URI.
+        description: What it is.
+    """
+
+    uri: str
+    description: str
+
+    @property
+    def file(self) -> str:
+        """Name of its file."""
+        return PurePosixPath(self.uri).name
+
+    @property
+    def name(self) -> str:
+        """Name of its file without suffix."""
+        return PurePosixPath(self.uri).stem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -245,6 +271,30 @@ class ControllerClient(Protocol):
         """Request a transition of a controller."""
 
 
+class EntityClient(Protocol):
+    """Entities of the simulation.
+
+    Attributes:
+        names: Names of the entities, since the last `refresh`.
+        spawnables: The models that can be spawned; empty before `list_spawnables`.
+    """
+
+    names: Sequence[str]
+    spawnables: Sequence[SpawnableInfo]
+
+    def refresh(self) -> None:
+        """Request the names of the entities."""
+
+    def list_spawnables(self) -> Request:
+        """Request the models that can be spawned."""
+
+    def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
+        """Spawn a model at a position in the world [m]; a taken name gets a number."""
+
+    def delete(self, name: str) -> Request:
+        """Delete an entity."""
+
+
 class ImageClient(Protocol):
     """Camera images."""
 
@@ -272,6 +322,7 @@ class Clients:
     parameters: ParameterClient
     commands: CommandClient
     controllers: ControllerClient
+    entities: EntityClient
     images: ImageClient
     log: Callable[[int], Sequence[LogLine]]
     latest_request: Callable[[], Request | None]

@@ -11,6 +11,7 @@ from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
 from mujoco_ros.viewer.panels.robots.robots import RobotsPanel
 from mujoco_ros.viewer.panels.simulation import SimulationPanel
 from mujoco_ros.viewer.panels.targets import TargetsPanel
+from mujoco_ros.viewer.panels.world import WorldPanel
 
 
 def panels(state: SharedState, clients: Clients) -> list[Panel]:
@@ -20,6 +21,7 @@ def panels(state: SharedState, clients: Clients) -> list[Panel]:
         SimulationPanel(state, clients),
         RobotsPanel(state, parameters, commands),
         ControllerPanel(state, clients.controllers),
+        WorldPanel(state, clients),
         CamerasPanel(state, clients.images),
         PlotsPanel(state, parameters),
         LogPanel(state, clients.log),

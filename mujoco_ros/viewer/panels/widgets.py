@@ -163,8 +163,15 @@ def text(words: str, colour: Colour | None = None) -> None:
 
 
 def request_result(request: Request) -> None:
-    """Write a request and its result."""
+    """Write a request, its result, and the command that does the same, with a button to copy it."""
     text(request.summary, BAD if request.ok is False else None)
+    if request.command:
+        if imgui.SmallButton("Copy"):
+            imgui.SetClipboardText(request.command)
+        imgui.SetItemTooltip("Copy the command that does the same")
+        imgui.SameLine()
+        with disabled(True):
+            text(request.command)
 
 
 def bar(value: float, limit: float, label: str) -> None:

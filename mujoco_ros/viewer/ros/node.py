@@ -17,6 +17,7 @@ from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
 from mujoco_ros.viewer.ros.run_state import RunStateClient
@@ -77,6 +78,7 @@ class ViewerNode:
             parameters=parameters,
             commands=self._commands,
             controllers=machines,
+            entities=EntityRequests(run_state),
             images=images,
             log=RosoutSubscriber(endpoints).after,
             latest_request=lambda: requests.latest,

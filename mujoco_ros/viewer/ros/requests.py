@@ -34,5 +34,9 @@ class Requests:
             except Exception as error:
                 request.complete(False, str(error) or repr(error))
 
-        later(self._node, guarded_send)
+        self.post(guarded_send)
         return request
+
+    def post(self, call: Callable[[], object]) -> None:
+        """Call a function in the executor's thread."""
+        later(self._node, call)

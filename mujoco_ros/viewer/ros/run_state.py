@@ -1,5 +1,7 @@
 """Run state of the simulation, polled and set by services of the simulator."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import simulation_interfaces.srv
@@ -9,14 +11,16 @@ from rclpy.parameter import parameter_value_to_python
 from simulation_interfaces.msg import SimulationState
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.bridge.service_caller import TIMEOUT_S, ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 _PREFIX = "simulation_interfaces_prefix"
 _DEFAULT_PREFIX = "~/"
+_KEYFRAME = "active_keyframe"
 _POLL_S = 1.0
 _SCOPES = {
     "time": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_TIME,
@@ -79,7 +83,7 @@ class RunStateClient:
     def step(self, steps: int = 1) -> Request:
         """Advance a paused simulation by `steps` steps."""
         message = simulation_interfaces.srv.StepSimulation.Request(steps=steps)
-        return self._submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
+        return self.submit(f"step {steps}" if steps > 1 else "step", "StepSimulation", message)
 
     def reset(self, *scopes: str) -> Request:
         """Reset ``time``, ``state`` or ``spawned``; everything without arguments."""
@@ -90,7 +94,7 @@ class RunStateClient:
             return self._requests.submit(name, lambda request: request.complete(False, reason))
         message = simulation_interfaces.srv.ResetSimulation.Request()
         message.scope = sum(_SCOPES[scope] for scope in set(scopes))
-        return self._submit(name, "ResetSimulation", message)
+        return self.submit(name, "ResetSimulation", message)
 
     def save_keyframe(self, name: str) -> Request:
         """Save the current state as a keyframe."""
@@ -108,27 +112,60 @@ class RunStateClient:
     def _set_state(self, name: str, state: int) -> Request:
         message = simulation_interfaces.srv.SetSimulationState.Request()
         message.state.state = state
-        return self._submit(name, "SetSimulationState", message)
+        return self.submit(name, "SetSimulationState", message)
 
-    def _submit(self, name: str, interface: str, message: Any) -> Request:
-        """Call a service of simulation_interfaces."""
+    def submit(
+        self,
+        name: str,
+        interface: str,
+        message: Any,
+        on_success: Callable[[Any], object] | None = None,
+        *,
+        timeout_s: float = TIMEOUT_S,
+    ) -> Request:
+        """Call a service of simulation_interfaces.
+
+        Args:
+            name: The request as it is displayed.
+            interface: Name of the type of the service.
+            message: The request of the service.
+            on_success: Called with the response of a success.
+            timeout_s: Longest wait for the response.
+        """
 
         def send(request: Request) -> None:
             def on_response(response: Any) -> None:
                 result = response.result
-                request.complete(result.result == result.RESULT_OK, result.error_message)
+                is_ok = result.result == result.RESULT_OK
+                if is_ok and on_success is not None:
+                    on_success(response)
+                request.complete(is_ok, result.error_message)
                 self._poll_at = 0.0
 
             kind = getattr(simulation_interfaces.srv, interface)
             service = self._service(interface)
-            self._caller.call(kind, service, message, on_response, request.fail)
+            request.command = service_call(kind, service, message)
+            self._caller.call(
+                kind, service, message, on_response, request.fail, timeout_s=timeout_s
+            )
 
         return self._requests.submit(name, send)
+
+    def query(self, interface: str, message: Any, on_response: Callable[[Any], object]) -> None:
+        """Call a service of simulation_interfaces that changes nothing, without a request."""
+        kind = getattr(simulation_interfaces.srv, interface)
+        call = partial(self._caller.call, kind, retry=True)
+        self._requests.post(lambda: call(self._service(interface), message, on_response))
 
     def _keyframe(self, action: str, name: str) -> Request:
         """Set the parameter with the name of the keyframe, then save or load it."""
 
+        service, named = f"{self._parameters.simulator}/{action}_keyframe", {_KEYFRAME: name}
+
         def send(request: Request) -> None:
+            set_name = parameter_set(self._parameters.simulator, named)
+            request.command = f"{set_name} && {service_call(Trigger, service, Trigger.Request())}"
+
             def on_response(response: Trigger.Response) -> None:
                 request.complete(response.success, response.message)
                 self._poll_at = 0.0
@@ -137,10 +174,9 @@ class RunStateClient:
                 if not ok:
                     request.fail(reason)
                     return
-                service = f"{self._parameters.simulator}/{action}_keyframe"
                 self._caller.call(Trigger, service, Trigger.Request(), on_response, request.fail)
 
-            self._parameters.send({"active_keyframe": name}, on_named)
+            self._parameters.send(named, on_named)
 
         return self._requests.submit(f"{action} keyframe '{name}'", send)
 

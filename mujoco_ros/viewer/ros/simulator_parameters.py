@@ -19,6 +19,7 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.shell_commands import parameter_set
 
 _BATCH = 20
 """Parameters per request: larger requests delay other callbacks of the simulator."""
@@ -60,9 +61,12 @@ class SimulatorParameters:
         """Set parameters atomically."""
         values = dict(values)
         listing = ", ".join(f"{name} = {value}" for name, value in values.items())
-        return self._requests.submit(
-            f"set {listing}", lambda request: self.send(values, request.complete)
-        )
+
+        def send(request: Request) -> None:
+            request.command = parameter_set(self.simulator, values)
+            self.send(values, request.complete)
+
+        return self._requests.submit(f"set {listing}", send)
 
     def send(self, values: Mapping[str, Any], done: Callable[[bool, str], object]) -> None:
         """Set parameters atomically, in the executor's thread.

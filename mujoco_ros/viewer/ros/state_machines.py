@@ -14,6 +14,7 @@ from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.viewer.clients import ControllerInfo, Request, TransitionInfo
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.shell_commands import service_call
 
 _DISCOVERY_S = 1.0
 _POLL_S = 2.0
@@ -78,7 +79,9 @@ class StateMachines:
             available = ", ".join(machine.available) or "nothing"
             request.fail(f"rejected in state '{machine.state}'; available: {available}")
 
-        self._caller.call(ChangeState, f"{name}/change_state", message, on_response, request.fail)
+        service = f"{name}/change_state"
+        request.command = service_call(ChangeState, service, message)
+        self._caller.call(ChangeState, service, message, on_response, request.fail)
 
     def _discover(self) -> None:
         """Add the machines that appeared and remove those that disappeared."""

@@ -14,6 +14,7 @@ from mujoco_ros.viewer.clients import (
     LogLine,
     ParameterInfo,
     Request,
+    SpawnableInfo,
     Thumbnail,
 )
 
@@ -98,6 +99,25 @@ class FakeControllers:
 
 
 @dataclass
+class FakeEntities:
+    record: Record
+    names: tuple[str, ...] = ()
+    spawnables: tuple[SpawnableInfo, ...] = ()
+
+    def refresh(self) -> None:
+        self.record("refresh")
+
+    def list_spawnables(self) -> Request:
+        return self.record("list_spawnables")
+
+    def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
+        return self.record("spawn", name, uri, tuple(position))
+
+    def delete(self, name: str) -> Request:
+        return self.record("delete", name)
+
+
+@dataclass
 class FakeImages:
     newest: dict[ImageKey, Thumbnail] = field(default_factory=dict)
     subscribed: set[ImageKey] = field(default_factory=set)
@@ -126,6 +146,7 @@ class FakeClients:
         self.parameters = FakeParameters(self._request)
         self.commands = FakeCommands(lambda *call: self.calls.append(call))
         self.controllers = FakeControllers(self._request)
+        self.entities = FakeEntities(self._request)
         self.images = FakeImages()
 
     def called(self, name: str) -> list[tuple[Any, ...]]:

@@ -19,6 +19,9 @@ USED: dict[str, Callable[[Any], Any]] = {
     "InputDouble": lambda entered: (True, entered),
     "InputInt": lambda entered: (True, entered),
     "InputTextWithHint": lambda entered: (True, entered),
+    "DragFloat": lambda entered: (True, entered),
+    "Selectable": lambda _: True,
+    "SmallButton": lambda _: True,
     "SliderFloat": lambda entered: (True, entered),
 }
 OPENED = ("BeginTabItem", "TreeNode")

@@ -58,4 +58,4 @@ def test_every_panel_has_a_title_of_its_own(state, clients):
     shown = panels(state, clients)
     next(panel for panel in shown if isinstance(panel, CamerasPanel)).update()
     titles = [title for panel in shown for title, _build in panel.windows()]
-    assert len(titles) == len(set(titles)) == 8
+    assert len(titles) == len(set(titles)) == 9

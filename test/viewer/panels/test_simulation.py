@@ -1,6 +1,7 @@
 """The panel "Simulation"."""
 
 import pytest
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
 from mujoco_ros.viewer.panels.formats import format_speed
@@ -113,3 +114,15 @@ def test_the_state_of_each_controller_is_always_in_sight(show, clients):
     frames = show(SimulationPanel)
     assert "/walk is STAND" in frames.texts
     assert "/new" not in frames.text
+
+
+def test_the_command_that_does_the_same_can_be_copied(show, clients, monkeypatch):
+    copied: list[str] = []
+    monkeypatch.setattr(imgui, "SetClipboardText", copied.append)
+    frames = show(SimulationPanel)
+    frames.use("Pause")
+    assert "Copy" not in frames.seen
+    clients.requests[-1].command = "ros2 service call /mujoco/set_simulation_state"
+    frames.use("Copy")
+    assert copied == ["ros2 service call /mujoco/set_simulation_state"]
+    assert copied[0] in frames.texts

@@ -389,3 +389,23 @@ def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
         assert clients.simulation.pause().name == "pause"
     finally:
         viewer.close()
+
+
+def test_entities_are_listed_spawned_and_deleted(connected):
+    entities = connected.clients.entities
+    entities.refresh()
+    assert connected.listener.spin_until(lambda: "arm" in entities.names)
+    before = set(entities.names)
+    connected.done(entities.list_spawnables())
+    box = next(it for it in entities.spawnables if it.name == "box")
+    assert box.uri.startswith("package://mujoco_ros/")
+    assert box.description
+    request = entities.spawn("crate", box.uri, (1.0, 0.5, 0.3))
+    connected.done(request)
+    assert request.command.startswith("ros2 service call /mujoco/spawn_entity simulation_interf")
+    assert connected.listener.spin_until(lambda: set(entities.names) == before | {"crate"})
+    connected.done(entities.delete("crate"))
+    assert connected.listener.spin_until(lambda: set(entities.names) == before)
+    failed = connected.until(entities.delete("crate"))
+    assert not failed.ok
+    assert "crate" in failed.message

@@ -1,0 +1,59 @@
+"""Commands of `ros2` that do the same as a request of the viewer."""
+
+import shlex
+from array import array
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import yaml
+
+
+def service_call(kind: Any, name: str, request: Any) -> str:
+    """Return the command that calls a service.
+
+    Args:
+        kind: Type of the service.
+        name: Its full name.
+        request: The request; fields with their default value are left out.
+    """
+    package = kind.__module__.partition(".")[0]
+    command = ["ros2", "service", "call", name, f"{package}/srv/{kind.__name__}"]
+    if fields := _fields(request):
+        command.append(_flow(fields))
+    return shlex.join(command)
+
+
+def parameter_set(node: str, values: Mapping[str, Any]) -> str:
+    """Return the commands that set parameters of a node, by their names."""
+    return " && ".join(
+        shlex.join(["ros2", "param", "set", node, name, _flow(value)])
+        for name, value in values.items()
+    )
+
+
+def _fields(message: Any) -> dict[str, Any]:
+    """Return the fields of a message that differ from its defaults."""
+    default = type(message)()
+    found = {}
+    for name in message.get_fields_and_field_types():
+        value = getattr(message, name)
+        plain = _plain(value)
+        if plain != _plain(getattr(default, name)):
+            found[name] = plain
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if hasattr(value, "get_fields_and_field_types"):
+        return _fields(value)
+    if isinstance(value, np.ndarray | array):
+        return value.tolist()
+    if isinstance(value, list | tuple):
+        return [_plain(it) for it in value]
+    return value
+
+
+def _flow(value: Any) -> str:
+    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), sort_keys=False)
+    return text.removesuffix("\n...\n").strip()

@@ -1,0 +1,84 @@
+"""The panel "World"."""
+
+from types import SimpleNamespace
+
+import mujoco
+import pytest
+from panel_frames import Frames
+
+from mujoco_ros.viewer.clients import ParameterInfo, SpawnableInfo
+from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.panels.world import WorldPanel
+
+BOX = SpawnableInfo(uri="package://models/box.xml", description="A wooden box")
+ARM = SpawnableInfo(uri="package://models/arm.xml", description="A robot")
+
+
+@pytest.fixture
+def world(context, state, clients, monkeypatch):
+    clients.entities.names = ("arm", "box")
+    panel = WorldPanel(state, clients)
+    panel.viewer = SimpleNamespace(perturb=mujoco.MjvPerturb())
+    frames = Frames(panel, monkeypatch)
+    frames.build(2)
+    return frames
+
+
+def test_names_are_requested_once_for_each_model_when_the_simulator_responds(world, clients):
+    assert clients.called("refresh") == [()]
+    world.build(3)
+    assert clients.called("refresh") == [()]
+    world.panel._model = None  # the present one is another then
+    clients.simulation.status = ""
+    world.build()
+    assert clients.called("refresh") == [()]
+    clients.simulation.status = "playing"
+    world.build()
+    assert clients.called("refresh") == [(), ()]
+
+
+def test_a_link_is_selected_by_a_click(world, state):
+    body = mujoco.mj_name2id(state.model, mujoco.mjtObj.mjOBJ_BODY, "arm/forearm_link")
+    world.use("arm")
+    labels = [label for label in world.seen if label.endswith(f"##{body}")]
+    (label,) = labels
+    assert label.strip().startswith("forearm_link")
+    assert label.startswith("  "), "its parents are above it"
+    world.use(label)
+    assert world.panel.viewer.perturb.select == body
+
+
+def test_an_entity_is_deleted_after_a_question(world, clients):
+    world.use("Delete##arm")
+    assert not clients.called("delete")
+    world.use("Delete arm")
+    assert clients.called("delete") == [("arm",)]
+
+
+def test_a_model_is_listed_found_and_spawned(world, clients):
+    world.use("List models")
+    assert clients.called("list_spawnables") == [()]
+    assert not world.seen["List models"], "one request is enough"
+    clients.requests[-1].complete(True)
+    clients.entities.spawnables = (ARM, BOX)
+    world.build()
+    assert not world.seen["Spawn"]
+    world.use("##search", entered="wooden")
+    assert f"arm.xml##{ARM.uri}" not in world.seen
+    world.use(f"box.xml##{BOX.uri}")
+    world.use("##x", entered=1.5)
+    world.use("##entity", entered=" crate ")
+    world.use("Spawn")
+    assert clients.called("spawn") == [("crate", BOX.uri, (1.5, 0.0, 0.5))]
+
+
+def test_a_replay_has_no_such_window(world, clients):
+    clients.parameters.known["at_end"] = ParameterInfo(value="pause")
+    assert not list(world.panel.windows())
+
+
+def test_it_is_in_front_at_first(world, monkeypatch):
+    preferred = []
+    monkeypatch.setattr(DOCKS, "prefer_tab", lambda area, title: preferred.append((area, title)))
+    world.build()
+    assert preferred == [(DockArea.LEFT_BELOW, "World")]

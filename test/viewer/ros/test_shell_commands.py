@@ -1,0 +1,101 @@
+"""Commands of `ros2` that do the same as requests."""
+
+import shlex
+from typing import Any
+
+import pytest
+import yaml
+from lifecycle_msgs.srv import ChangeState
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
+from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
+from std_srvs.srv import Trigger
+
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
+from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
+
+
+def filled(message: Any, values: dict[str, Any]) -> Any:
+    """Set fields of a message as `ros2 service call` does."""
+    for name, value in values.items():
+        present = getattr(message, name)
+        if isinstance(value, dict):
+            filled(present, value)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            setattr(message, name, [filled(Parameter("a").to_parameter_msg(), it) for it in value])
+        else:
+            setattr(message, name, value)
+    return message
+
+
+def transition() -> Any:
+    request = ChangeState.Request()
+    request.transition.label = "get ready"
+    return request
+
+
+def spawning() -> Any:
+    request = SpawnEntity.Request(name="it's a box", allow_renaming=True)
+    write_resource(request, "entity_resource", "package://a/b.xml", "<mujoco/>")
+    request.initial_pose.header.frame_id = "world"
+    request.initial_pose.pose.position.z = 1e-3
+    return request
+
+
+def parameters() -> Any:
+    vector = Parameter("arm.pose", value=[0.5, 1.0]).to_parameter_msg()
+    flag = Parameter("on", value=True).to_parameter_msg()
+    return SetParametersAtomically.Request(parameters=[vector, flag])
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        DeleteEntity.Request(entity="$(rm -rf ~) \"quoted\" 'cube' #"),
+        ResetSimulation.Request(scope=3),
+        transition(),
+        spawning(),
+        parameters(),
+        Trigger.Request(),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_the_command_has_the_fields_of_the_request(request_: Any) -> None:
+    kinds = (DeleteEntity, ResetSimulation, ChangeState, SpawnEntity, SetParametersAtomically)
+    kind = next(it for it in (*kinds, Trigger) if it.Request is type(request_))
+    command = service_call(kind, "/mujoco/service", request_)
+    assert "\n" not in command
+    words = shlex.split(command)
+    package = kind.__module__.partition(".")[0]
+    assert words[:5] == [
+        *("ros2", "service", "call", "/mujoco/service"),
+        f"{package}/srv/{kind.__name__}",
+    ]
+    values = yaml.safe_load(words[5]) if len(words) > 5 else {}
+    assert filled(kind.Request(), values) == request_
+
+
+def test_short_requests_have_short_commands() -> None:
+    request = DeleteEntity.Request(entity="cube")
+    assert service_call(DeleteEntity, "/mujoco/delete_entity", request) == (
+        "ros2 service call /mujoco/delete_entity simulation_interfaces/srv/DeleteEntity "
+        "'{entity: cube}'"
+    )
+    assert service_call(Trigger, "/save", Trigger.Request()) == (
+        "ros2 service call /save std_srvs/srv/Trigger"
+    )
+
+
+@pytest.mark.parametrize("value", [0.5, 3, True, "a b", "yes", "", (1.0, 2.5)])
+def test_the_value_of_a_parameter_is_read_with_its_type(value: Any) -> None:
+    words = shlex.split(parameter_set("/mujoco", {"factor": value}))
+    assert words[:5] == ["ros2", "param", "set", "/mujoco", "factor"]
+    read = yaml.safe_load(words[5])
+    assert read == (list(value) if isinstance(value, tuple) else value)
+    assert type(read) is (list if isinstance(value, tuple) else type(value))
+
+
+def test_several_parameters_are_several_commands() -> None:
+    assert parameter_set("/mujoco", {"a": 1, "b": 2.0}) == (
+        "ros2 param set /mujoco a 1 && ros2 param set /mujoco b 2.0"
+    )
