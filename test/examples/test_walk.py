@@ -1,20 +1,37 @@
 """The example that walks a humanoid."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from controller_process import ControllerProcess
 from example_runs import REAL_TIME_FACTOR, CommandedSimulator
 from retry_slower import retry_slower
 from simulators import SimulatorLauncher
 
 
-@pytest.fixture(scope="module")
-def humanoid(starter: SimulatorLauncher, folder: Path) -> CommandedSimulator:
+@pytest.fixture(scope="module", params=["hosted", "node"])
+def humanoid(
+    request: pytest.FixtureRequest, starter: SimulatorLauncher, folder: Path
+) -> Iterator[CommandedSimulator]:
+    """A humanoid that `walk` controls, in the simulator or in real time from a node."""
+    is_hosted = request.param == "hosted"
     simulator = starter.simulator(
-        scene="humanoid", controller="walk", real_time_factor=REAL_TIME_FACTOR
+        scene="humanoid",
+        real_time_factor=REAL_TIME_FACTOR,
+        **({"controller": "walk"} if is_hosted else {}),
     )
-    return CommandedSimulator(folder, simulator, starter.listener(simulator))
+    robot = CommandedSimulator(folder, simulator, starter.listener(simulator))
+    if is_hosted:
+        yield robot
+        return
+    node = ControllerProcess(folder / "walk.log", simulator, "walk", scene="humanoid")
+    assert robot.listener.spin_until(lambda: "control starts" in node.log), node.log
+    yield robot
+    code = node.stop()
+    simulator.stop()
+    assert code == 0, node.log
 
 
 @retry_slower
