@@ -95,8 +95,9 @@ class DockLayout:
             self._to_raise.insert(0, title)
 
     def settings(self) -> dict[str, Any]:
-        """Return the window in front of each area."""
-        return {area.name: title for area, title in self._front.items()}
+        """Return the window in front of each area, once the mouse was clicked, and kept ones."""
+        front = {**self._kept, **self._front} if self._is_clicked else self._kept
+        return {area.name: front[area] for area in DockArea if area in front}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Begin with kept windows in front; no other window is preferred in their areas."""

@@ -59,7 +59,7 @@ class ViewSettings(plugin.ViewerPlugin):
         kept = self._read()
         for name, part in parts.items():
             if isinstance(own := kept.get(name), dict):
-                part.restore(own)
+                _restore(name, part, own)
         self._written = self._collect()
         self._due = now() + _PERIOD_S
 
@@ -90,12 +90,20 @@ class ViewSettings(plugin.ViewerPlugin):
             _LOG.warning("the settings of the page cannot be written: %s", error)
 
     def _read(self) -> Settings:
-        path = self._files.find(self._name)
-        if path is None:
-            return {}
         try:
+            path = self._files.find(self._name)
+            if path is None:
+                return {}
             kept = json.loads(read_file(path, largest=_LARGEST))
             return kept if isinstance(kept, dict) else {}
         except (OSError, ValueError, RecursionError, UserInputError) as error:
             _LOG.warning("the settings of the page cannot be read: %s", error)
             return {}
+
+
+def _restore(name: str, part: HasSettings, settings: Settings) -> None:
+    """Restore a part; settings that it cannot read are no reason not to show the page."""
+    try:
+        part.restore(settings)
+    except Exception:
+        _LOG.exception("the kept settings of '%s' cannot be restored", name)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.key_help import KEYS, TITLE, KeyHelp
+from mujoco_ros.viewer.key_help import KEYS, KeyHelp
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/how-to/use_the_viewer.md"
 QUESTION_MARK = int(imgui.Key.Slash) | int(imgui.Key.Shift)
@@ -69,4 +69,3 @@ def test_the_keys_are_those_of_the_documentation():
     documented = [tuple(re.sub("`", "", cell) for cell in row) for row in rows[2:]]
     shown = [(purpose, keys.replace("Right arrow", "→")) for purpose, keys in KEYS]
     assert documented == shown
-    assert TITLE

@@ -2,11 +2,15 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import mujoco
+import numpy as np
 import pytest
 from fake_clients import FakeClients
 from mujoco.studio import messages
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.viewer import main_loop
@@ -130,11 +134,45 @@ def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, 
     assert not after[Application].config.show_inspector
 
 
-def test_a_moved_camera_is_kept_and_a_fitted_one_is_fitted_again(state) -> None:
-    app = Application(state, FakeClients())
-    assert app.settings()["camera"] is None
-    app.restore({"camera": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
-    assert app.settings()["camera"] == [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+@pytest.fixture
+def built(context, state, monkeypatch):
+    """Return a function that builds frames of an application with kept settings."""
+
+    def build(kept: dict[str, Any]) -> Application:
+        app = Application(state, FakeClients())
+        app.restore(kept)
+        app.viewer = SimpleNamespace(
+            camera=mujoco.MjvCamera(), model=state.model, data=state.data, camera_index=-1
+        )
+        app.model, app.data = state.model, state.data
+        monkeypatch.setattr("mujoco_ros.viewer.app.build_menu_bar", lambda *_: None)
+        monkeypatch.setattr("mujoco_ros.viewer.app.build_windows", lambda *_, **__: None)
+        monkeypatch.setattr("mujoco_ros.viewer.app.ux.setup_theme", lambda *_: None)
+        monkeypatch.setattr("mujoco_ros.viewer.app.ux.view_gizmo_gui", lambda *_: None)
+        docks = SimpleNamespace(begin_frame=lambda: (280.0, 24.0, 640.0, 500.0))
+        monkeypatch.setattr("mujoco_ros.viewer.app.DOCKS", docks)
+        app.viewer.camera.distance = 3.0
+        for _ in range(6):
+            imgui.NewFrame()
+            app.build_gui()
+            imgui.EndFrame()
+        return app
+
+    return build
+
+
+def test_a_fitted_camera_is_fitted_again_and_a_moved_one_is_kept(built) -> None:
+    first = built({})
+    camera = first.viewer.camera
+    assert camera.distance > 3.0, "fitted"
+    camera.azimuth = float(np.float32(camera.azimuth))  # as the page returns it
+    assert first.settings()["camera"] is None
+    camera.azimuth += 30.0
+    kept = first.settings()
+    second = built(kept)
+    assert second.viewer.camera.azimuth == camera.azimuth
+    assert second.viewer.camera.distance == camera.distance
+    assert second.settings() == kept
 
 
 @pytest.mark.parametrize(
@@ -167,8 +205,9 @@ def test_settings_that_are_not_valid_change_nothing(context, state, settings) ->
         {"selected": [["arm"], 5, ["", "missing"]], "kind": "sound"},
         {"level": 99},
         {"level": "high"},
+        {"level": [1]},
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
     for panel in main_loop.panels(state, FakeClients()):
@@ -181,6 +220,29 @@ def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
             assert panel.scale.force == type(panel.scale)().force
         if isinstance(panel, LogPanel):
             assert panel.level == 20
+
+
+def test_tabs_are_kept_once_the_mouse_was_clicked() -> None:
+    docks = DockLayout()
+    docks._front = {DockArea.BELOW: "Log"}
+    assert docks.settings() == {}
+    docks._is_clicked = True
+    assert docks.settings() == {"BELOW": "Log"}
+    docks = DockLayout()
+    docks.restore({"BELOW": "Log"})
+    assert docks.settings() == {"BELOW": "Log"}
+
+
+def test_a_part_that_fails_is_no_reason_to_fail(tmp_path: Path, caplog) -> None:
+    class Failing(Part):
+        def restore(self, settings: Any) -> None:
+            raise TypeError("unhashable")
+
+    (tmp_path / "arm.json").write_text('{"one": {}, "two": {"number": 2}}')
+    two = Part()
+    ViewSettings(tmp_path, "arm", {"one": Failing(), "two": two})
+    assert two.number == 2
+    assert "'one' cannot be restored" in caplog.text
 
 
 def test_a_kept_tab_is_preferred_to_those_that_panels_prefer() -> None:

@@ -67,17 +67,15 @@ class FrameDelivery:
             at_once: Whether it is neither late nor lost; it overtakes those in flight.
         """
         settings, self._open = self.settings, None
-        if at_once:
-            self._discard()
         if at_once or settings == AT_ONCE:
+            self.discard()
             return True
         kept, late = np.random.default_rng((*self._key, round(time * 1e9))).random(2)
         if kept < settings.dropout:
             self.lost += 1
             return False
         delay = settings.delay + late * settings.jitter
-        if delay > 0:
-            self._open = _Frame(time, time + delay)
+        self._open = _Frame(time, time + delay)
         return True
 
     def send(self, publisher: TopicPublisher, message: object) -> None:
@@ -89,7 +87,7 @@ class FrameDelivery:
         self._open.messages.append((publisher, data))
 
     def end(self) -> None:
-        """Complete the frame that was begun last."""
+        """Complete the frame that was begun last, which may arrive at the time of its state."""
         frame, self._open = self._open, None
         if frame is None or not frame.messages:
             return
@@ -102,12 +100,12 @@ class FrameDelivery:
     def deliver(self, time: float) -> None:
         """Publish the frames that have arrived at a simulated time [s].
 
-        After a reset, the frames of the time before it are discarded.
+        If the time was set back, the frames of the time before are discarded.
         """
         if not self._in_flight:
             return
         if self._in_flight[-1].time > time + _ROUNDING_S:
-            self._discard()
+            self.discard()
             return
         arrived = [it for it in self._in_flight if it.arrival <= time + _ROUNDING_S]
         if not arrived:
@@ -124,7 +122,8 @@ class FrameDelivery:
         self.lost += overtaken
         self._in_flight = deque(it for it in self._in_flight if it.time > latest)
 
-    def _discard(self) -> None:
+    def discard(self) -> None:
+        """Lose the frames in flight."""
         self.lost += len(self._in_flight)
         self._in_flight.clear()
 

@@ -45,7 +45,8 @@ class FrameScheduler:
         """
         self._state, self._create_sources, self._clock = state, create_sources, clock
         self.sources = create_sources()
-        self._due: deque[FrameSource] = deque()
+        self._due: deque[tuple[FrameSource, bool]] = deque()
+        self._resets = state.resets
         self._published: dict[FrameSource, float] = {}  # wall time
         self._changed: set[FrameSource] = set()  # since their frames, at the same simulated time
         self._updated = self._moved = clock()  # wall time
@@ -55,17 +56,17 @@ class FrameScheduler:
         """Publish at most one frame; return the wall time to wait until the next call [s]."""
         self._state.beat()
         if self._due:
-            self._publish(self._due.popleft())
+            self._publish(*self._due.popleft())
             return 0.0
         subscribed = self._subscribed()
         now, (at, _) = self._clock(), self._state.peek()
-        for delivery in self._deliveries():
-            delivery.deliver(at)
+        self._deliver(at)
         if self._select(subscribed, at, now) or now - self._updated >= POLL_S:
             self._due_since = self._updated = now
             self._update()
             subscribed = self._subscribed()
-            self._due.extend(self._select(subscribed, self._state.time, now))
+            due, at_once = self._select(subscribed, self._state.time, now), self._is_stopped(now)
+            self._due.extend((source, at_once) for source in due)
             if self._due:
                 self._take_snapshot()
                 return 0.0
@@ -85,6 +86,15 @@ class FrameScheduler:
     def _deliveries(self) -> Iterator[FrameDelivery]:
         """Yield what delivers the frames of each source that can be late."""
         return (it.delivery for it in self.sources if it.delivery is not None)
+
+    def _deliver(self, at: float) -> None:
+        """Publish late frames that arrive at a simulated time [s]; a reset discards them."""
+        resets = self._state.resets
+        for delivery in self._deliveries():
+            if resets != self._resets:
+                delivery.discard()
+            delivery.deliver(at)
+        self._resets = resets
 
     def _is_stopped(self, now: float) -> bool:
         return self._state.paused or now - self._moved >= _STANDSTILL_S
@@ -129,11 +139,11 @@ class FrameScheduler:
             stamp=stamp(state.time),
         )
 
-    def _publish(self, source: FrameSource) -> None:
+    def _publish(self, source: FrameSource, at_once: bool) -> None:
         begin = self._clock()
         self._state.beat(source.timeout.allow(first=source.is_new))
         source.schedule.note(self._snapshot.time)
-        at_once = source.triggered or self._is_stopped(begin)
+        at_once = at_once or source.triggered
         source.triggered = False
         self._changed.discard(source)
         try:

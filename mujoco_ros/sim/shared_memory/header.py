@@ -7,7 +7,7 @@ from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 
 _MAGIC = int.from_bytes(b"MJRHEAD1", "little")
 _SIZE = 4096
-_MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _DEADLINES = range(7)
+_MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _RESETS, _DEADLINES = range(8)
 
 
 class SharedHeader:
@@ -84,6 +84,15 @@ class SharedHeader:
     @factor.setter
     def factor(self, factor: float) -> None:
         self._numbers[_FACTOR] = factor
+
+    @property
+    def resets(self) -> int:
+        """Number of resets since the simulation began."""
+        return int(self._integers[_RESETS])
+
+    @resets.setter
+    def resets(self, resets: int) -> None:
+        self._integers[_RESETS] = resets
 
     @property
     def ended(self) -> bool:

@@ -93,6 +93,11 @@ class SharedState:
         return self._header.factor
 
     @property
+    def resets(self) -> int:
+        """Number of resets since the simulation began; read before the state after a reset."""
+        return self._header.resets
+
+    @property
     def ended(self) -> bool:
         """Whether the simulator ended or died."""
         return self._header.ended

@@ -164,3 +164,4 @@ class SharedStateWriter:
 
     def _note_reset(self) -> None:
         self._reset_at = self._count
+        self.header.resets += 1

@@ -59,8 +59,9 @@ class LogPanel(Panel):
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
-        if settings.get("level") in _NAMES:
-            self.level = int(settings["level"])
+        level = settings.get("level")
+        if isinstance(level, int) and level in _NAMES:
+            self.level = level
 
     def build(self) -> None:
         """Build the filters and the lines below, newest last."""

@@ -36,6 +36,8 @@ class EntityRequests:
     def refresh(self) -> None:
         """Request the names of the entities."""
         message = simulation_interfaces.srv.GetEntities.Request()
+        # The response proves that the simulator has discovered the clients of the other services.
+        self._services.prepare("GetSpawnables", "SpawnEntity", "DeleteEntity")
 
         def on_response(response: Any) -> None:
             self.names = tuple(response.entities)

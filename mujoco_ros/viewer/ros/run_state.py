@@ -151,6 +151,16 @@ class RunStateClient:
 
         return self._requests.submit(name, send)
 
+    def prepare(self, *interfaces: str) -> None:
+        """Create the clients of services of simulation_interfaces that are called later."""
+
+        def create() -> None:
+            for interface in interfaces:
+                kind = getattr(simulation_interfaces.srv, interface)
+                self._caller.prepare(kind, self._service(interface))
+
+        self._requests.post(create)
+
     def query(self, interface: str, message: Any, on_response: Callable[[Any], object]) -> None:
         """Call a service of simulation_interfaces that changes nothing, without a request."""
         kind = getattr(simulation_interfaces.srv, interface)

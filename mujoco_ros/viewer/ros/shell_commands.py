@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 import yaml
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
+
+from mujoco_ros.bridge.parameters.parameter_spec import plain
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:
@@ -25,11 +29,14 @@ def service_call(kind: Any, name: str, request: Any) -> str:
 
 
 def parameter_set(node: str, values: Mapping[str, Any]) -> str:
-    """Return the commands that set parameters of a node, by their names."""
-    return " && ".join(
-        shlex.join(["ros2", "param", "set", node, name, _flow(value)])
-        for name, value in values.items()
-    )
+    """Return the command that sets parameters of a node, by their names, atomically."""
+    if len(values) == 1:
+        ((name, value),) = values.items()
+        return shlex.join(["ros2", "param", "set", node, name, _flow(plain(value))])
+    parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
+    messages = [parameter.to_parameter_msg() for parameter in parameters]
+    request = SetParametersAtomically.Request(parameters=messages)
+    return service_call(SetParametersAtomically, f"{node}/set_parameters_atomically", request)
 
 
 def _fields(message: Any) -> dict[str, Any]:

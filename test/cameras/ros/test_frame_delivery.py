@@ -140,6 +140,20 @@ def test_the_frames_that_wait_longest_are_lost_beyond_the_limit_of_memory(monkey
     assert delivery.lost == 2
 
 
+def test_stamps_never_go_back_when_the_delay_is_set_to_zero():
+    delivery, publisher = FrameDelivery("a", 0, Delivery(delay=0.5)), Recorded()
+    for step in range(200):
+        publisher.now = step * PERIOD / 10
+        delivery.deliver(publisher.now)
+        if step == 105:
+            delivery.settings = Delivery()
+        if step % 10 == 0:
+            frame(delivery, publisher, step // 10)
+    numbers = [int(message) for _, message in publisher.received]
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == 19
+
+
 def test_the_numbers_of_two_cameras_differ():
     settings = Delivery(dropout=0.5)
     wrist, head = (

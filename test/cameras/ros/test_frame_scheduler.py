@@ -28,7 +28,7 @@ class State:
     def __init__(self) -> None:
         self.model, self.data = MODEL, mujoco.MjData(MODEL)
         self.layout = ModelLayout(robots=(), free_objects=(), cameras=(), lidars=())
-        self.step = 0
+        self.step = self.resets = 0
         self.paused = False
         self.factor = 1.0
         self.patience: list[float] = []
@@ -320,3 +320,24 @@ def test_requested_frames_and_those_of_a_pause_arrive_at_once() -> None:
     source.subscribe(2)
     scene.run(0.3)
     assert [frame for frame, _ in source.arrived][1:] == [pytest.approx(scene.state.time, abs=1e-3)]
+
+
+def test_the_last_of_several_slow_sources_is_late_as_well() -> None:
+    sources = [Late(delay=1.0) for _ in range(4)]
+    scene = Scene(list(sources))
+    for source in sources:
+        source.state, source.clock, source.takes_s = scene.state, scene.clock, 0.08
+    scene.run(0.9)
+    assert all(source.frames and not source.arrived for source in sources)
+    assert not any(source.delivery.lost for source in sources)
+
+
+def test_a_reset_discards_late_frames_even_if_the_time_continues() -> None:
+    source = Late(delay=0.5)
+    scene = Scene([source])
+    source.state = scene.state
+    scene.run(0.4)
+    before = scene.state.time
+    scene.state.resets += 1
+    scene.run(1.0)
+    assert min(frame for frame, _ in source.arrived) >= before

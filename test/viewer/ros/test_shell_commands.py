@@ -3,11 +3,12 @@
 import shlex
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.parameter import Parameter
+from rclpy.parameter import Parameter, parameter_value_to_python
 from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
 from std_srvs.srv import Trigger
 
@@ -95,7 +96,15 @@ def test_the_value_of_a_parameter_is_read_with_its_type(value: Any) -> None:
     assert type(read) is (list if isinstance(value, tuple) else type(value))
 
 
-def test_several_parameters_are_several_commands() -> None:
-    assert parameter_set("/mujoco", {"a": 1, "b": 2.0}) == (
-        "ros2 param set /mujoco a 1 && ros2 param set /mujoco b 2.0"
-    )
+def test_several_parameters_are_set_atomically() -> None:
+    words = shlex.split(parameter_set("/mujoco", {"a": 1, "b": (0.5, 2.0)}))
+    assert words[:5] == [
+        *("ros2", "service", "call", "/mujoco/set_parameters_atomically"),
+        "rcl_interfaces/srv/SetParametersAtomically",
+    ]
+    request = filled(SetParametersAtomically.Request(), yaml.safe_load(words[5]))
+    read = {it.name: parameter_value_to_python(it.value) for it in request.parameters}
+    assert {name: np.array(value).tolist() for name, value in read.items()} == {
+        "a": 1,
+        "b": [0.5, 2.0],
+    }

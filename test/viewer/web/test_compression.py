@@ -47,8 +47,9 @@ def test_a_body_is_compressed_for_a_client_that_accepts_it(accepted: str) -> Non
         {"kind": "image/png"},
         {"body": b"short"},
         {"status": 404},
+        {"body": bytes(1 << 26)},
     ],
-    ids=str,
+    ids=range(8),
 )
 def test_other_bodies_stay_as_they_are(how: dict) -> None:
     response = respond(**how)
@@ -58,6 +59,7 @@ def test_other_bodies_stay_as_they_are(how: dict) -> None:
 
 
 def test_a_body_is_compressed_once_and_few_are_kept(monkeypatch) -> None:
+    monkeypatch.setattr(compression, "_KEPT_BYTES", 16 * len(gzip.compress(BODY, 4)))
     compressed: list[int] = []
     original = gzip.compress
 
