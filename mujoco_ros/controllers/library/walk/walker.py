@@ -34,6 +34,7 @@ from mujoco_ros.controllers.library.walk.step_adjustment import StepAdjustment
 from mujoco_ros.controllers.library.walk.swing import TOUCHDOWN, swing
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
+from mujoco_ros.model.errors import UserInputError
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
@@ -91,12 +92,18 @@ class Walker:
                 are measured.
 
         Raises:
-            UserInputError: A body, a joint or a sensor does not exist, or the robot has no floating
-                base.
+            UserInputError: A body, a joint or a sensor does not exist, a sole has no area, or the
+                robot has no floating base.
         """
         self._robot, self._sensors, self._period = robot, tuple(sensors), 1.0
         self.estimator = BaseEstimator(robot, feet, imu=imu, force_sensors=sensors)
         soles = self.estimator.soles
+        for sole in soles:
+            if not sole.half_size.min() > 0.0:
+                raise UserInputError(
+                    f"foot '{sole.name}' has no flat sole: its collision geometry touches level "
+                    "ground in a point or a line"
+                )
         self._com = ComTask(weight=_COM_WEIGHT)
         self._feet = [FrameTask.of_sole(sole, weight=_CONTACT_WEIGHT) for sole in soles]
         weights = np.repeat((0.0, _TRUNK_WEIGHT), 3)

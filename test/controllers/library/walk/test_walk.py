@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -276,6 +277,15 @@ def test_a_wrong_name_of_the_robot_is_rejected(settings, message):
     simulation = Simulation(load_scene("humanoid"))
     with pytest.raises(UserInputError, match=message):
         ControllerHost(simulation, load("walk", settings={"STAND": settings}))
+
+
+def test_a_foot_without_a_flat_sole_is_rejected():
+    simulation = Simulation(load_scene("humanoid"))
+    model = simulation.model
+    foot = model.body(simulation.layout.robots[0].prefix + "right_foot").id
+    model.geom_type[model.geom_bodyid == foot] = mujoco.mjtGeom.mjGEOM_SPHERE
+    with pytest.raises(UserInputError, match="foot 'right_foot' has no flat sole"):
+        ControllerHost(simulation, load("walk"))
 
 
 def test_a_robot_without_the_feet_is_rejected():
