@@ -61,7 +61,12 @@ def walk(node: Node, args: argparse.Namespace) -> str:
     node.create_subscription(Odometry, "odom", true.append, 10)
     node.create_subscription(Odometry, "odom_estimated", estimated.append, 10)
     commands = node.create_publisher(TwistStamped, "cmd_vel", 10)
-    if not spin_until(node, lambda: true and estimated and commands.get_subscription_count()):
+    if not spin_until(
+        node,
+        lambda: (
+            true and estimated and commands.get_subscription_count() and clock.now().nanoseconds
+        ),
+    ):
         return NOT_FOUND
     starts, begin = (place(true[-1]), place(estimated[-1])), clock.now()
 

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from controller_process import ControllerProcess
-from example_runs import REAL_TIME_FACTOR, CommandedSimulator
+from example_runs import REAL_TIME_FACTOR, CommandedSimulator, Example
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
 from retry_slower import retry_slower
-from simulators import SimulatorLauncher
+from simulators import Domain, Listener, SimulatorLauncher
 
 
 @pytest.fixture(scope="module", params=["hosted", "node"])
@@ -44,3 +46,21 @@ def test_it_walks_and_compares_the_estimated_base_with_the_true_one(
     moved, apart = map(float, re.findall(r"moved by (\S+) m; .* is (\d+) mm", done.output)[0])
     assert 0.4 < moved < 1.0
     assert apart < 0.02 * 1e3 * moved
+
+
+def test_it_does_not_begin_without_a_clock(folder: Path) -> None:
+    domain = Domain()
+    listener = Listener(domain.id)
+    try:
+        node = listener.node
+        commands = listener.record(TwistStamped, "cmd_vel")
+        publishers = [node.create_publisher(Odometry, it, 10) for it in ("odom", "odom_estimated")]
+        node.create_timer(0.05, lambda: [it.publish(Odometry()) for it in publishers])
+        example = Example(folder, domain.id, "11_walk.py", "--seconds", "1")
+        listener.spin_until(example.is_over)
+        done = example.outcome()
+    finally:
+        listener.close()
+        domain.close()
+    assert (done.code, done.output, len(commands)) == (1, "", 0)
+    assert done.errors.startswith("no walking robot found: ")
