@@ -1,5 +1,6 @@
 """A neural network of an ONNX file, with arrays that every run reads and writes."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -163,7 +164,7 @@ class _Signature:
             axes[0] = 1
         self.axes = axes
         open_axes = axes.count(None)
-        self._fixed = int(np.prod([it for it in axes if it is not None], dtype=np.int64))
+        self._fixed = math.prod(it for it in axes if it is not None)
         if not 0 < self._fixed <= _LARGEST_SIZE:
             raise UserInputError(
                 f"policy '{path}': '{argument.name}' has {self._fixed} elements; the limit is "

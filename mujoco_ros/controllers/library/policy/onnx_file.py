@@ -82,6 +82,8 @@ def _fields(message: memoryview) -> Iterator[tuple[int, memoryview | int]]:
     at, end = 0, len(message)
     while at < end:
         key, at = _varint(message, at)
+        if key >> 32:  # protobuf would take the lower bits only
+            raise IndexError
         kind, value = key & 7, memoryview(b"")
         if kind == _VARINT:
             number, at = _varint(message, at)

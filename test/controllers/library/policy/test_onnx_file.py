@@ -53,6 +53,29 @@ def test_weights_in_another_file_are_found_at_any_place(policy, place):
         read_onnx(policy)
 
 
+def test_a_field_number_that_protobuf_would_truncate_hides_no_tensor(policy):
+    model = onnx.load(policy)
+    tensor = onnx.TensorProto(name="hidden", dims=[1], data_type=onnx.TensorProto.FLOAT)
+    tensor.data_location = onnx.TensorProto.EXTERNAL
+    content = tensor.SerializeToString()
+    tag = bytes([(5 << 3 | 2) | 0x80, 0x80, 0x80, 0x80, 0x10])  # initializer, with bit 32
+    graph = model.graph.SerializeToString() + tag + bytes([len(content)]) + content
+    model.ClearField("graph")
+    field = bytes([7 << 3 | 2, len(graph) & 0x7F | 0x80, len(graph) >> 7])
+    policy.write_bytes(model.SerializeToString() + field + graph)
+    with pytest.raises(UserInputError, match="is not an ONNX file"):
+        read_onnx(policy)
+
+
+def test_the_size_of_an_input_does_not_overflow(policy):
+    model = onnx.load(policy)
+    dimensions = model.graph.input[0].type.tensor_type.shape.dim
+    dimensions[0].dim_value, dimensions[1].dim_value = 3, 6148914691236517206
+    policy.write_bytes(model.SerializeToString())
+    with pytest.raises(UserInputError, match=r"'obs' has 18446744073709551618 elements; the limit"):
+        Network(policy)
+
+
 def test_operators_of_libraries_are_not_loaded(policy):
     with_operator(policy, "Launch", "com.example")
     with pytest.raises(UserInputError, match=r"policy .* cannot be loaded: .*com\.example"):
