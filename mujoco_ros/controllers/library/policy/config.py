@@ -1,12 +1,13 @@
 """Settings of the state `Policy`."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
 
 Numbers = float | tuple[float, ...]
 """One number for all elements, or one for each."""
@@ -14,6 +15,21 @@ Order = Literal["oldest_first", "newest_first"]
 """Order of the frames of a history."""
 _FIXED: Mapping[str, Any] = {"is_fixed": True}
 """Metadata of a setting that only the table gives."""
+_OF_ALL_TERMS = ("term", "scale", "offset", "clip", "noise", "history", "order")
+_OF_TERM: Mapping[str, tuple[str, ...]] = {
+    "joint_position": ("joints",),
+    "joint_velocity": ("joints",),
+    "joint_effort": ("joints",),
+    "previous_action": (),
+    "base_angular_velocity": ("sensor",),
+    "base_linear_velocity": ("sensor", "value"),
+    "projected_gravity": ("sensor",),
+    "command": (),
+    "gait_phase": ("period", "phases", "functions"),
+    "sensor": ("sensor", "value"),
+    "image": ("sensor", "value"),
+}
+"""Settings that some terms have, by term."""
 _LONGEST_HISTORY = 1000
 _FASTEST = 10.0
 """Largest velocity that a client can command [m/s, rad/s]."""
@@ -84,6 +100,12 @@ class TermConfig:
     functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
 
     def __post_init__(self) -> None:
+        permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
+        for it in fields(self):
+            if it.name not in permitted and getattr(self, it.name) != it.default:
+                raise unknown(f"term '{self.term}': key", it.name, permitted)
+        if self.value and not self.sensor:
+            raise UserInputError(f"the value '{self.value}' needs the name of its 'sensor'")
         _check_history(self.history)
         if self.term == "gait_phase":
             check_positive(self, "period")
@@ -118,6 +140,8 @@ class InputConfig:
 
     def __post_init__(self) -> None:
         _check_history(self.history)
+        if self.clip is not None and not self.clip[0] <= self.clip[1]:
+            raise UserInputError("clip: the lower limit is above the upper one")
         if not self.terms:
             raise UserInputError("terms must not be empty")
         if len(self.terms) > 1 and any(it.term == "image" for it in self.terms):
@@ -154,6 +178,13 @@ class ActionConfig:
         check_positive(self, "largest")
         if not 0.0 <= self.smoothing < 1.0:
             raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
+        for name in ("kp", "kd"):
+            gains = getattr(self, name)
+            for gain in numbers(gains) if gains is not None else ():
+                if not 0.0 <= gain <= LARGEST_GAIN:
+                    raise UserInputError(
+                        f"{name}: a gain must be from 0 to {LARGEST_GAIN:g}, got {gain:g}"
+                    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -202,6 +233,13 @@ class PolicyConfig:
         for name in ("velocity_x", "velocity_y", "velocity_yaw"):
             if not abs(getattr(self, name)) <= _FASTEST:
                 raise UserInputError(f"{name} must be from {-_FASTEST:g} to {_FASTEST:g}")
+        source_of: dict[str, str] = {}
+        for given, output in self.memory.items():
+            other = source_of.setdefault(output, given)
+            if other != given:
+                raise UserInputError(
+                    f"memory: the inputs '{other}' and '{given}' have the same output '{output}'"
+                )
 
     @property
     def velocity(self) -> BodyVelocity:

@@ -8,8 +8,10 @@ from onnx_policies import write_affine, write_counter, write_inverse, write_two_
 
 from mujoco_ros.controllers.interface.host import GAINS_GET
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
+from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.strict import from_dict
 
 HOME = np.array([0.1, -0.2])
 
@@ -397,6 +399,30 @@ def test_policies_of_a_table_are_switched_by_transitions(make_policy, tmp_path):
             {"inputs": terms({"term": "command", "clip": [2.0, 1.0]}, "joint_velocity")},
             "term command: clip: a lower limit is above the upper one",
         ),
+        (
+            {"inputs": {"obs": {"terms": [{"term": "command"}], "clip": [5.0, -5.0]}}},
+            "inputs.obs: clip: the lower limit is above the upper one",
+        ),
+        (
+            {"inputs": terms({"term": "joint_position", "sensor": "tip"})},
+            r"\[0\]: term 'joint_position': key 'sensor' not found; there are: term, .*, joints",
+        ),
+        (
+            {"inputs": terms({"term": "command", "joints": ["left"]})},
+            "term 'command': key 'joints' not found",
+        ),
+        (
+            {"inputs": terms({"term": "joint_velocity", "period": 0.5})},
+            "term 'joint_velocity': key 'period' not found",
+        ),
+        (
+            {"inputs": terms({"term": "base_linear_velocity", "value": "linear"})},
+            "the value 'linear' needs the name of its 'sensor'",
+        ),
+        (
+            {"memory": {"h_in": "h_out", "c_in": "h_out"}},
+            "memory: the inputs 'h_in' and 'c_in' have the same output 'h_out'",
+        ),
     ],
 )
 def test_the_error_of_an_invalid_table_names_the_culprit(make_policy, tmp_path, changes, message):
@@ -408,6 +434,19 @@ def test_the_error_of_an_invalid_table_names_the_culprit(make_policy, tmp_path, 
     }
     with pytest.raises(UserInputError, match=message):
         make_policy(**settings)
+
+
+@pytest.mark.parametrize(
+    ("gains", "message"),
+    [
+        ({"kp": -1.0}, r"actions\[0\]: kp: a gain must be from 0 to 1e\+06, got -1"),
+        ({"kd": [1.0, 2e6]}, r"actions\[0\]: kd: a gain must be from 0 to 1e\+06, got 2e\+06"),
+    ],
+)
+def test_gains_out_of_range_are_rejected_before_the_state_starts(gains, message):
+    table = {"file": "policy.onnx", "inputs": terms("command"), "actions": [gains]}
+    with pytest.raises(UserInputError, match=message):
+        from_dict(PolicyConfig, table, "table")
 
 
 def test_only_velocities_and_limits_are_parameters(make_policy, tmp_path):
