@@ -78,11 +78,10 @@ def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Se
         at = f"{where}: actions.{name}"
         if name not in _TARGETS:
             raise unknown("action", name, _TARGETS, where=where)
+        it = _mapping(it, at)
         own = list(range(len(joints)))
         if it.get("joint_ids") is not None:
-            own = _integers(it["joint_ids"], f"{at}.joint_ids")
-            if any(not 0 <= joint < len(joints) for joint in own):
-                raise UserInputError(f"{at}.joint_ids must be below {len(joints)}")
+            own = _indices(it["joint_ids"], len(joints), f"{at}.joint_ids")
         action = {
             "joints": [joints[joint] for joint in own],
             "target": _TARGETS[name],
@@ -170,7 +169,7 @@ def table(settings: Settings, *, file: str, period: float, decimation: int, imu:
 
 
 def _inputs(data: Any, joints: Sequence[str], period: float, where: str) -> Settings:
-    where = f"{where}: observations"
+    file, where = where, f"{where}: observations"
     observations = _mapping(data.get("observations"), where)
     groups = {
         name: _mapping(it, f"{where}.{name}")
@@ -183,7 +182,7 @@ def _inputs(data: Any, joints: Sequence[str], period: float, where: str) -> Sett
     for name, group in groups.items():
         switches = {key: bool(group.get(key, False)) for key in _SWITCHES}
         terms = [
-            _deployed_term(key, it, data, joints, period, switches["scale_first"], where)
+            _deployed_term(key, it, data, joints, period, switches["scale_first"], file)
             for key, it in group.items()
             if key not in _SWITCHES
         ]
@@ -203,17 +202,20 @@ def _deployed_term(
     joints: Sequence[str],
     period: float,
     scale_first: bool,
-    where: str,
+    file: str,
 ) -> Settings:
+    where = f"{file}: observations"
     at = f"{where}.{name}"
     data = _mapping(data, at)
     limits: list[Any]
     term: Settings = {"term": _term(name, where)}
     scale = None if data.get("scale") is None else _numbers(data["scale"], f"{at}.scale")
+    if scale == []:
+        raise UserInputError(f"{at}.scale must not be empty")
     if scale is not None and any(it != 1.0 for it in scale):
         term["scale"] = scale if len(set(scale)) > 1 else scale[0]
     if data.get("clip") is not None:
-        limits = _numbers(data["clip"], f"{at}.clip")
+        limits = _pair(data["clip"], f"{at}.clip")
         if scale_first and scale is not None:
             if min(scale) <= 0.0:
                 raise UserInputError(f"{at}.scale must be positive with scale_first and a clip")
@@ -223,18 +225,22 @@ def _deployed_term(
     history = data.get("history_length", 1)
     if history not in (0, 1):
         term["history"] = convert(int, history, f"{at}.history_length")
-    params = data.get("params") or {}
+    params = _optional(data, "params", at)
     if term["term"] == "command":
-        commands = _mapping(source.get("commands") or {}, "commands")
-        ranges = (commands.get("base_velocity") or {}).get("ranges")
-        if ranges is not None:
-            limits = [_numbers(_get(ranges, key, where), f"{where}: {key}") for key in _VELOCITIES]
+        commands = _optional(source, "commands", file)
+        velocity = _optional(commands, "base_velocity", f"{file}: commands")
+        if velocity.get("ranges") is not None:
+            ranges, at = velocity["ranges"], f"{file}: commands.base_velocity.ranges"
+            limits = [_pair(_get(ranges, key, at), f"{at}.{key}") for key in _VELOCITIES]
             term["clip"] = [list(limit) for limit in zip(*limits, strict=True)]
     elif term["term"] == "gait_phase":
         term["period"] = _number(_get(params, "period", at), f"{at}.period")
         term["phases"] = [period / term["period"]]  # the phase advances before each run
-    elif ids := (params.get("asset_cfg") or {}).get("joint_ids"):
-        term["joints"] = [joints[it] for it in _integers(ids, f"{at}.joint_ids")]
+    elif term["term"].startswith("joint_"):
+        ids = _optional(params, "asset_cfg", f"{at}.params").get("joint_ids")
+        if ids is not None:
+            of = f"{at}.params.asset_cfg.joint_ids"
+            term["joints"] = [joints[it] for it in _indices(ids, len(joints), of)]
     return term
 
 
@@ -266,6 +272,11 @@ def _get(data: Any, key: str, where: str) -> Any:
     return mapping[key]
 
 
+def _optional(data: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
+    """Return a mapping; an absent or null one is empty."""
+    return {} if data.get(key) is None else _mapping(data[key], f"{where}.{key}")
+
+
 def _number(value: Any, where: str) -> float:
     number: float = convert(float, value, where)
     if not number > 0.0:
@@ -279,6 +290,17 @@ def _numbers(value: Any, where: str) -> list[float]:
 
 def _integers(value: Any, where: str) -> list[int]:
     return list(convert(tuple[int, ...], value, where))
+
+
+def _indices(value: Any, size: int, where: str) -> list[int]:
+    indices = _integers(value, where)
+    if not indices or not all(0 <= it < size for it in indices):
+        raise UserInputError(f"{where} must have numbers from 0 to {size - 1}, got {indices}")
+    return indices
+
+
+def _pair(value: Any, where: str) -> list[float]:
+    return list(convert(tuple[float, float], value, where))
 
 
 def _words(text: str) -> list[str]:

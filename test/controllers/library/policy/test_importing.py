@@ -22,6 +22,10 @@ def observation(size, scale=1.0, **others):
     return {"params": {}, "clip": None, "scale": [scale] * size, "history_length": 5, **others}
 
 
+def of_joints(ids):
+    return observation(1, params={"asset_cfg": {"joint_ids": ids}})
+
+
 DEPLOY = {
     "joint_ids_map": [3, 0, 1],
     "step_dt": 0.02,
@@ -163,6 +167,45 @@ def test_actions_of_some_joints_with_limits_are_imported():
         (
             {"observations": {"use_gym_history": True, "a": 1}},
             "observations.a: expected a mapping, got int",
+        ),
+        (
+            {"actions": {"JointPositionAction": None}},
+            "actions.JointPositionAction: expected a mapping, got NoneType",
+        ),
+        (
+            {"actions": {"JointPositionAction": {"joint_ids": [3]}}},
+            r"JointPositionAction.joint_ids must have numbers from 0 to 2, got \[3\]",
+        ),
+        (
+            {"observations": {"gait_phase": observation(2, params=[0.8])}},
+            "observations.gait_phase.params: expected a mapping, got list",
+        ),
+        (
+            {"observations": {"joint_pos_rel": of_joints([7])}},
+            r"joint_pos_rel.params.asset_cfg.joint_ids must have numbers from 0 to 2, got \[7\]",
+        ),
+        ({"observations": {"joint_pos_rel": of_joints([-1])}}, r"from 0 to 2, got \[-1\]"),
+        ({"observations": {"joint_pos_rel": of_joints([])}}, r"from 0 to 2, got \[\]"),
+        (
+            {"observations": {"joint_pos_rel": observation(3, params={"asset_cfg": "robot"})}},
+            "joint_pos_rel.params.asset_cfg: expected a mapping, got str",
+        ),
+        (
+            {"observations": {"scale_first": True, "last_action": observation(0, clip=[-1, 1])}},
+            "observations.last_action.scale must not be empty",
+        ),
+        (
+            {"observations": {"last_action": observation(3, clip=[-1.0])}},
+            "observations.last_action.clip: expected 2 values, got 1",
+        ),
+        ({"commands": [1]}, "deploy.yaml.commands: expected a mapping, got list"),
+        (
+            {"commands": {"base_velocity": "fast"}},
+            "deploy.yaml: commands.base_velocity: expected a mapping, got str",
+        ),
+        (
+            {"commands": {"base_velocity": {"ranges": {"lin_vel_x": [0.0, 1.0, 2.0]}}}},
+            "commands.base_velocity.ranges.lin_vel_x: expected 2 values, got 3",
         ),
     ],
 )
