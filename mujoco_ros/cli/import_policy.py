@@ -34,7 +34,7 @@ from mujoco_ros.sim.simulation import Simulation
 
 _EPILOG = """\
 examples:
-  python -m mujoco_ros.cli.import_policy params/deploy.yaml --scene g1.xml -o walk.yaml
+  python -m mujoco_ros.cli.import_policy params/deploy.yaml --scene quadruped -o walk.yaml
   python -m mujoco_ros.cli.import_policy policy.onnx --period 0.02 --imu imu_in_pelvis -o walk.yaml
 """
 _SUFFIXES = (".yaml", ".yml")
@@ -48,10 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _import(options: argparse.Namespace) -> int:
     source, period = options.source, options.period
+    is_deploy = source.suffix in _SUFFIXES
+    if is_deploy and period is not None:
+        raise UserInputError(f"--period is that of an ONNX file; {source} has its own, step_dt")
     robot = _robot(options.scene, options.robot) if options.scene else None
-    if source.suffix in _SUFFIXES:
+    if is_deploy:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
-        motors = options.joints.split(",") if options.joints else _joints(robot)
+        joints = [name.strip() for name in options.joints.split(",")]
+        motors = joints if options.joints else _joints(robot)
         settings, period = settings_of_deploy(read_deploy(source), motors, str(source))
     else:
         policy = options.policy or source
@@ -61,8 +65,9 @@ def _import(options: argparse.Namespace) -> int:
             raise UserInputError(f"{source} lacks the period of the policy; give it as --period")
         if not period > 0.0:
             raise UserInputError(f"--period must be positive, got {period:g}")
-    imus = [topic_token(it.name) for it in robot.sensors["imu"]] if robot else []
-    imu = options.imu or (imus[0] if len(imus) == 1 else "")
+    if not policy.is_file():
+        raise UserInputError(f"policy '{policy}' does not exist; give it as --policy")
+    imu = _imu(robot) if options.imu is None else options.imu
     file = os.path.abspath(policy)
     if options.output is not None:
         file = os.path.relpath(file, options.output.parent)
@@ -76,6 +81,17 @@ def _import(options: argparse.Namespace) -> int:
 def _robot(scene: str, name: str) -> RobotLayout:
     plant = Simulation(load_scene(scene)).plant
     return plant.layout.robots[find_robot(plant, name)]
+
+
+def _imu(robot: RobotLayout | None) -> str:
+    """Return the only IMU; empty without a scene or an IMU."""
+    names = [topic_token(it.name) for it in robot.sensors["imu"]] if robot else []
+    if len(names) > 1:
+        raise UserInputError(
+            f"the robot has several IMUs, so choose one as --imu: {', '.join(names)}; "
+            "--imu '' is the floating base"
+        )
+    return names[0] if names else ""
 
 
 def _joints(robot: RobotLayout | None) -> Sequence[str]:
@@ -104,7 +120,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--joints", default="", metavar="NAMES", help="joints in the order of motors, by commas"
     )
-    parser.add_argument("--imu", default="", help="name of the IMU; default: the scene's only one")
+    parser.add_argument(
+        "--imu", help="name of the IMU, '' for the floating base; default: the scene's only IMU"
+    )
     parser.add_argument(
         "--period", type=float, metavar="S", help="period of a policy without a deploy.yaml"
     )

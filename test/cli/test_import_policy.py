@@ -81,23 +81,74 @@ def test_the_metadata_of_an_onnx_file_become_a_table_that_runs(tmp_path, capsys)
     assert run(table).supervised.controller.period == 0.01
 
 
+@pytest.fixture
+def with_two_imus(tmp_path):
+    xml = """<mujoco><worldbody><body name="base"><freejoint/><geom size=".1"/>
+      <site name="pelvis"/><site name="torso"/>
+      <body><joint name="a"/><geom size=".1"/></body></body></worldbody>
+      <actuator><position name="a" joint="a" kp="10"/></actuator>
+      <sensor><gyro name="g0" site="pelvis"/><gyro name="g1" site="torso"/>
+        <framequat name="q0" objtype="site" objname="pelvis"/>
+        <framequat name="q1" objtype="site" objname="torso"/></sensor></mujoco>"""
+    path = tmp_path / "two.xml"
+    path.write_text(xml)
+    return path
+
+
+METADATA = {
+    "joint_names": "a",
+    "default_joint_pos": "0",
+    "observation_names": "joint_pos",
+    "action_scale": "1",
+}
+
+
+def test_one_of_several_imus_is_chosen(tmp_path, capsys, with_two_imus):
+    policy = write_affine(tmp_path / "policy.onnx", np.eye(1), metadata=METADATA)
+    arguments = [str(policy), "--period", "0.02", "--scene", str(with_two_imus)]
+    assert main(arguments) == 1
+    assert "several IMUs, so choose one as --imu: pelvis, torso;" in capsys.readouterr().err
+    for imu in ("torso", ""):
+        assert main([*arguments, "--imu", imu]) == 0
+        made = yaml.safe_load(capsys.readouterr().out)
+        assert made["states"]["RUN"].get("imu", "") == imu
+
+
+def test_spaces_around_names_of_joints_are_ignored(tmp_path, capsys):
+    deploy = {
+        "joint_ids_map": [0, 1],
+        "step_dt": 0.02,
+        "stiffness": [1.0, 1.0],
+        "damping": [1.0, 1.0],
+        "default_joint_pos": [0.0, 0.0],
+        "actions": {"JointPositionAction": {"scale": [1.0, 1.0], "offset": [0.0, 0.0]}},
+        "observations": {"joint_pos_rel": term(2)},
+    }
+    source, policy = tmp_path / "deploy.yaml", tmp_path / "policy.onnx"
+    source.write_text(yaml.safe_dump(deploy))
+    arguments = [str(source), "--joints", "a, b", "--policy", str(policy)]
+    assert main(arguments) == 1
+    assert f"policy '{policy}' does not exist; give it as --policy" in capsys.readouterr().err
+    write_affine(policy, np.zeros((4, 2)))
+    assert main(arguments) == 0
+    assert yaml.safe_load(capsys.readouterr().out)["states"]["RUN"]["joints"] == ["a", "b"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["policy.onnx"], "lacks the period of the policy; give it as --period"),
         (["deploy.yaml"], "give their joints in order as --scene or --joints"),
         (["deploy.yaml", "--joints", "a,b"], "deploy.yaml: key 'step_dt' is missing"),
+        (
+            ["deploy.yaml", "--joints", "a,b", "--period", "0.02"],
+            "--period is that of an ONNX file; ",
+        ),
         (["none.onnx"], "none.onnx' does not exist"),
     ],
 )
 def test_errors_are_one_line(tmp_path, capsys, arguments, message):
-    metadata = {
-        "joint_names": "a",
-        "default_joint_pos": "0",
-        "observation_names": "joint_pos",
-        "action_scale": "1",
-    }
-    write_affine(tmp_path / "policy.onnx", np.eye(1), metadata=metadata)
+    write_affine(tmp_path / "policy.onnx", np.eye(1), metadata=METADATA)
     (tmp_path / "deploy.yaml").write_text("joint_ids_map: [0, 1]")
     assert main([str(tmp_path / arguments[0]), *arguments[1:]]) == 1
     (line,) = capsys.readouterr().err.splitlines()
