@@ -88,9 +88,10 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     The module beside the file comes first, because other modules take long to import.
     """
     found = {cls.__name__: cls for cls in basic_states.STATES}
-    ordered = sorted(names(), key=lambda name: _FOLDER / name != path.parent)
+    shipped = (*_WITHOUT_TABLE, *names())
+    ordered = sorted(shipped, key=lambda name: _FOLDER / name != path.parent)
     missing: MissingExtraError | None = None
-    for source in (*map(_shipped, (*_WITHOUT_TABLE, *ordered)), _installed(required)):
+    for source in (*map(_shipped, ordered), _installed(required)):
         if found.keys() >= set(required):
             return found
         try:

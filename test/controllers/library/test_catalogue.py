@@ -114,6 +114,18 @@ def test_paths_of_files_begin_in_the_folder_of_the_table(file, given, path):
     assert machine.config("A/B").file == path.format(folder=file.parent)
 
 
+def test_the_module_beside_the_file_of_a_controller_comes_first(monkeypatch):
+    imported = []
+
+    def record(module):
+        imported.append(module.split(".")[-2])
+        return import_module(module)
+
+    monkeypatch.setattr(catalogue, "import_module", record)
+    catalogue.load_table("grasp_reflex")
+    assert imported == ["grasp_reflex"]
+
+
 def test_a_file_cannot_import_code(file):
     file.write_text(FILE.replace("class: Wait", "class: os.system"))
     with pytest.raises(UserInputError, match=r"class 'os.system' not found"):
