@@ -30,7 +30,8 @@ _AT_REST = BodyVelocity()
 class Policy(State):
     """Runs a trained policy, which commands joints with its own period.
 
-    Its velocity settings take effect at once, all others when the controller starts.
+    Velocities, `command_timeout` and `max_tilt` take effect at once, all other settings when the
+    controller starts.
     """
 
     has_live_settings = True
