@@ -83,7 +83,7 @@ class Application(studio.App):
         """Build Studio's windows and the dock areas of all others."""
         ux.setup_theme(self.theme)
         imgui.GetIO().WantSaveIniSettings = False  # the file has Studio's own layout
-        build_menu_bar(self, self._help)
+        build_menu_bar(self, self._help, self._clients.controllers.known.values())
         scene = DOCKS.begin_frame()
         if self._must_fit_camera and scene is not None:
             self._must_fit_camera = False

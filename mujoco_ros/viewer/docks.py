@@ -82,7 +82,9 @@ class DockLayout:
         self._frames += 1
         if self._frames <= _SETTLING_FRAMES:
             return None
-        if self._to_raise:
+        if self._is_clicked:
+            self._to_raise.clear()  # another focus would end the press of a button
+        elif self._to_raise:
             imgui.SetWindowFocus(self._to_raise.pop())
         return self._scene()
 

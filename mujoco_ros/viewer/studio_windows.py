@@ -1,6 +1,6 @@
 """Studio's windows that show the state or set display options, without effect on the state."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import mujoco
@@ -8,6 +8,7 @@ from mujoco.studio import app as studio
 from mujoco.studio import ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer.clients import ControllerInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.key_help import TITLE, KeyHelp
 
@@ -40,8 +41,10 @@ _CONFIG_FIELDS = {
 """Windows of the menu, and the field of Studio's configuration that opens each."""
 
 
-def build_menu_bar(app: studio.App, key_help: KeyHelp) -> None:
-    """Build the menu bar, which opens `key_help` too."""
+def build_menu_bar(
+    app: studio.App, key_help: KeyHelp, controllers: Iterable[ControllerInfo]
+) -> None:
+    """Build the menu bar, which opens `key_help` too, and has the states of controllers."""
     if not imgui.BeginMainMenuBar():
         return
     if imgui.BeginMenu("View"):
@@ -58,6 +61,10 @@ def build_menu_bar(app: studio.App, key_help: KeyHelp) -> None:
             key_help.is_open = not key_help.is_open
         imgui.MenuItem(f"MuJoCo {mujoco.mj_versionString()}")
         imgui.EndMenu()
+    for controller in controllers:
+        if controller.state:
+            imgui.Separator()
+            imgui.TextUnformatted(f"{controller.name} is {controller.state}")
     imgui.EndMainMenuBar()
 
 

@@ -10,7 +10,9 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.viewer.app import Application
-from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
+from mujoco_ros.viewer.key_help import KeyHelp
+from mujoco_ros.viewer.studio_windows import build_menu_bar
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 FOREARM = "forearm_link"
@@ -84,3 +86,15 @@ def test_the_selection_survives_new_colours_but_not_another_model(app, state):
     state.load("arm")
     app._on_post_model(event)
     assert app.viewer.perturb.select == 0
+
+
+def test_the_menu_bar_has_the_states_of_controllers(app, clients, monkeypatch):
+    known = clients.controllers.known
+    known["/walk"] = ControllerInfo(name="/walk", state="STAND")
+    known["/new"] = ControllerInfo(name="/new")
+    texts: list[str] = []
+    monkeypatch.setattr(imgui, "TextUnformatted", texts.append)
+    imgui.NewFrame()
+    build_menu_bar(app, KeyHelp(), known.values())
+    imgui.EndFrame()
+    assert texts == ["/walk is STAND"]

@@ -104,3 +104,15 @@ def test_the_layout_stays_after_a_click(page, monkeypatch):
     assert page.rectangles["Simulation"][2] == pytest.approx(before, abs=2.0)
     page.frames(1000, 720)
     assert page.rectangles["Simulation"][2] < before
+
+
+def test_a_click_while_windows_come_to_the_front_keeps_its_window(page, monkeypatch):
+    focused: list[str] = []
+    monkeypatch.setattr(imgui, "SetWindowFocus", focused.append)
+    page.frames(1000, 640, count=4)
+    assert focused, "windows come to the front"
+    page.docks.prefer_tab(DockArea.BELOW, "Log")
+    monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: True)
+    focused.clear()
+    page.frames(1000, 640)
+    assert focused == []

@@ -75,9 +75,6 @@ class SimulationPanel(Panel):
             widgets.text(status, _COLOURS.get(status, style.BAD))
         step_ms = 1e3 * self.state.model.opt.timestep
         widgets.text(f"{self.state.time:.3f} s, in steps of {step_ms:g} ms")
-        for controller in self._clients.controllers.known.values():
-            if controller.state:
-                widgets.text(f"{controller.name} is {controller.state}")
 
     def _build_run_controls(self) -> None:
         is_paused = self.status == PAUSED

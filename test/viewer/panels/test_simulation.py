@@ -3,7 +3,7 @@
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
+from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.panels.formats import format_speed
 from mujoco_ros.viewer.panels.simulation import SimulationPanel
 
@@ -105,15 +105,6 @@ def test_the_result_of_the_latest_request_is_shown(show, clients):
 def test_a_simulator_that_does_not_respond_is_named(show, clients):
     clients.simulation.status = ""
     assert "/mujoco does not respond" in show(SimulationPanel).texts
-
-
-def test_the_state_of_each_controller_is_always_in_sight(show, clients):
-    known = clients.controllers.known
-    known["/walk"] = ControllerInfo(name="/walk", state="STAND")
-    known["/new"] = ControllerInfo(name="/new")
-    frames = show(SimulationPanel)
-    assert "/walk is STAND" in frames.texts
-    assert "/new" not in frames.text
 
 
 def test_the_command_that_does_the_same_can_be_copied(show, clients, monkeypatch):
