@@ -79,6 +79,7 @@ def _moving() -> Iterator[None]:
 
 def _set_up(shown: Any, robot: str) -> None:
     """Select overlays and plots, and bring hidden windows to the front."""
+    shown.frames(12)  # until the windows that are in front at first are there
     shown.front("Overlays")
     for overlay in OVERLAID:
         shown.click(f"Overlays/{overlay}")

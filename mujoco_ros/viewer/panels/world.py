@@ -7,7 +7,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, Request, is_replay
-from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.style import COORDINATE_GAP, FILL, MODEL_LIST_HEIGHT
@@ -28,7 +28,7 @@ class WorldPanel(Panel):
     """
 
     title = "World"
-    area = DockArea.LEFT_BELOW
+    area = DockArea.RIGHT
 
     def __init__(self, state: SharedState, clients: Clients) -> None:
         super().__init__(state)
@@ -46,7 +46,6 @@ class WorldPanel(Panel):
 
     def update(self) -> None:
         """Request the names of the entities of a new model."""
-        DOCKS.prefer_tab(self.area, self.title)
         if self.state.model is not self._model and self._clients.simulation.status:
             self._model = self.state.model
             self._clients.entities.refresh()

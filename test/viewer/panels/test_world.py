@@ -7,7 +7,6 @@ import pytest
 from panel_frames import Frames
 
 from mujoco_ros.viewer.clients import ParameterInfo, SpawnableInfo
-from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.panels.world import WorldPanel
 
 BOX = SpawnableInfo(uri="package://models/box.xml", description="A wooden box")
@@ -75,10 +74,3 @@ def test_a_model_is_listed_found_and_spawned(world, clients):
 def test_a_replay_has_no_such_window(world, clients):
     clients.parameters.known["at_end"] = ParameterInfo(value="pause")
     assert not list(world.panel.windows())
-
-
-def test_it_is_in_front_at_first(world, monkeypatch):
-    preferred = []
-    monkeypatch.setattr(DOCKS, "prefer_tab", lambda area, title: preferred.append((area, title)))
-    world.build()
-    assert preferred == [(DockArea.LEFT_BELOW, "World")]
