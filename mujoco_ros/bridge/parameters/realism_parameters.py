@@ -1,7 +1,7 @@
 """Parameters of the imperfections of robots: channels of sensors and joints, and motors."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.parameters.setting_specs import setting_specs
+from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism.channel_settings import Channel
 from mujoco_ros.model.realism.realism_config import Entry, Section
@@ -42,16 +42,7 @@ class _EntryParameters:
         Raises:
             UserInputError: They contradict each other.
         """
-        start = f"{self.prefix}."
-        own = {
-            name.removeprefix(start): it for name, it in values.items() if name.startswith(start)
-        }
-        if not own:
-            return self.settings
-        try:
-            settings = replace(self.settings, **own)
-        except UserInputError as error:
-            raise UserInputError(f"parameter '{start}*': {error}") from error
+        settings: Channel = changed_settings(self.prefix, self.settings, values)
         return settings
 
 

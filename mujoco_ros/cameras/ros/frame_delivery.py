@@ -110,17 +110,15 @@ class FrameDelivery:
         arrived = [it for it in self._in_flight if it.arrival <= time + _ROUNDING_S]
         if not arrived:
             return
-        latest = -math.inf
+        latest, published = -math.inf, 0
         for frame in sorted(arrived, key=lambda it: it.arrival):
-            if frame.time < latest:
-                self.lost += 1
-                continue
-            latest = frame.time
-            for publisher, message in frame.messages:
-                publisher.send(message)
-        overtaken = sum(it.time < latest and it not in arrived for it in self._in_flight)
-        self.lost += overtaken
-        self._in_flight = deque(it for it in self._in_flight if it.time > latest)
+            if frame.time >= latest:
+                latest, published = frame.time, published + 1
+                for publisher, message in frame.messages:
+                    publisher.send(message)
+        remaining = deque(it for it in self._in_flight if it.time > latest)
+        self.lost += len(self._in_flight) - len(remaining) - published
+        self._in_flight = remaining
 
     def discard(self) -> None:
         """Lose the frames in flight."""

@@ -4,14 +4,14 @@ import logging
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
 from builtin_interfaces.msg import Time
 
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.setting_specs import setting_specs
+from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
 from mujoco_ros.cameras.frame_statistics import FrameStatistics
@@ -147,12 +147,9 @@ class FrameSource(ABC):
         rate = values.get(f"{self.parameter}.rate")
         if rate is not None and rate != self.schedule.rate:
             self.schedule.rate = rate
-        start = f"{self._delivery_prefix}."
-        own = {
-            name.removeprefix(start): it for name, it in values.items() if name.startswith(start)
-        }
-        if self.delivery is not None and own:
-            self.delivery.settings = replace(self.delivery.settings, **own)
+        delivery = self.delivery
+        if delivery is not None:
+            delivery.settings = changed_settings(self._delivery_prefix, delivery.settings, values)
 
     @property
     def _delivery_prefix(self) -> str:

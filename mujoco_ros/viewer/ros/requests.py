@@ -1,9 +1,13 @@
 """Requests of the viewer, sent from the executor's thread."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
+from mujoco_ros.bridge.parameters.parameter_spec import plain
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.viewer.clients import STALE_S, Request
 
@@ -40,3 +44,10 @@ class Requests:
     def post(self, call: Callable[[], object]) -> None:
         """Call a function in the executor's thread."""
         later(self._node, call)
+
+
+def atomic_request(values: Mapping[str, Any]) -> SetParametersAtomically.Request:
+    """Return the request that sets parameters by name."""
+    parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
+    messages = [parameter.to_parameter_msg() for parameter in parameters]
+    return SetParametersAtomically.Request(parameters=messages)

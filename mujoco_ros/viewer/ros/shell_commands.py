@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import yaml
 from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.parameters.parameter_spec import plain
+from mujoco_ros.viewer.ros.requests import atomic_request
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:
@@ -33,10 +33,8 @@ def parameter_set(node: str, values: Mapping[str, Any]) -> str:
     if len(values) == 1:
         ((name, value),) = values.items()
         return shlex.join(["ros2", "param", "set", node, name, _flow(plain(value))])
-    parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
-    messages = [parameter.to_parameter_msg() for parameter in parameters]
-    request = SetParametersAtomically.Request(parameters=messages)
-    return service_call(SetParametersAtomically, f"{node}/set_parameters_atomically", request)
+    service = f"{node}/set_parameters_atomically"
+    return service_call(SetParametersAtomically, service, atomic_request(values))
 
 
 def _fields(message: Any) -> dict[str, Any]:

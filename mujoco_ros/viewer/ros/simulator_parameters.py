@@ -11,14 +11,13 @@ from rcl_interfaces.srv import (
     ListParameters,
     SetParametersAtomically,
 )
-from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_profile_parameter_events
 
-from mujoco_ros.bridge.parameters.parameter_spec import plain
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request
 from mujoco_ros.viewer.ros.shell_commands import parameter_set
 
 _BATCH = 20
@@ -75,13 +74,10 @@ class SimulatorParameters:
             values: Values by name.
             done: Called with whether they are set, and the reason if not.
         """
-        parameters = [Parameter(name, value=plain(value)) for name, value in values.items()]
         self._caller.call(
             SetParametersAtomically,
             f"{self.simulator}/set_parameters_atomically",
-            SetParametersAtomically.Request(
-                parameters=[parameter.to_parameter_msg() for parameter in parameters]
-            ),
+            atomic_request(values),
             lambda response: done(response.result.successful, response.result.reason),
             lambda reason: done(False, reason),
         )

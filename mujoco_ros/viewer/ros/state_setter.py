@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
-from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.sim.state.settable_joints import joint_name
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 
@@ -71,13 +70,10 @@ class StateSetter:
             if self._wanted:
                 self._send()
 
-        parameters = [Parameter(name, value=value) for name, value in values.items()]
         self._caller.call(
             SetParametersAtomically,
             f"{self._parameters.simulator}/set_joints",
-            SetParametersAtomically.Request(
-                parameters=[parameter.to_parameter_msg() for parameter in parameters]
-            ),
+            atomic_request(values),
             lambda response: done(response.result.successful, response.result.reason),
             lambda reason: done(False, reason),
         )
