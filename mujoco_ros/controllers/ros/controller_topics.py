@@ -1,4 +1,4 @@
-"""Topics between a controller and its clients: commanded motion in, estimated base out."""
+"""Topics of a controller: commanded motion in, estimated base and markers out."""
 
 import struct
 from collections.abc import Callable
@@ -27,7 +27,8 @@ from mujoco_ros.controllers.interface.inputs import (
     VelocityInput,
 )
 from mujoco_ros.controllers.interface.observation import BaseReading
-from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
+from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE
+from mujoco_ros.controllers.ros.drawing_topic import DrawingTopic
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -73,6 +74,9 @@ class ControllerTopics:
         self._output: _OdometryOutput | None = None
         if ESTIMATED_BASE.name in keys and robot.bases:
             self._output = _OdometryOutput(endpoints, robot)
+        self._drawing: DrawingTopic | None = None
+        if DRAW.name in keys and robot.bases:
+            self._drawing = DrawingTopic(endpoints, robot.frame(robot.bases[0].name))
         if VELOCITY_INPUT.name in keys:
             self._velocity = VelocityInput()
             controller.store.provide(VELOCITY_INPUT, self._velocity)
@@ -88,6 +92,8 @@ class ControllerTopics:
         """Publish what the controller has computed at a tick [s], in its thread."""
         if self._output is not None and ESTIMATED_BASE in self._store:
             self._output.publish(self._store.get(ESTIMATED_BASE), time)
+        if self._drawing is not None and DRAW in self._store:
+            self._drawing.publish(self._store.get(DRAW), time)
 
     def _receive(self, message: TwistStamped) -> None:
         linear, angular = message.twist.linear, message.twist.angular

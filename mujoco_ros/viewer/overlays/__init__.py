@@ -1,1 +1,1 @@
-"""Overlays in the scene: forces, references and balance."""
+"""Overlays in the scene: forces, references, balance and messages of topics."""

@@ -25,6 +25,6 @@ def panels(state: SharedState, clients: Clients) -> list[Panel]:
         CamerasPanel(state, clients.images),
         PlotsPanel(state, parameters),
         LogPanel(state, clients.log),
-        OverlaysPanel(state, parameters),
+        OverlaysPanel(state, parameters, clients.drawings),
         TargetsPanel(state, commands),
     ]

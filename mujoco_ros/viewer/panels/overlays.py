@@ -9,18 +9,22 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.overlays.balance import balance
+from mujoco_ros.viewer.overlays.drawn import Frames, drawn
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
 from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.widgets import coloured
+from mujoco_ros.viewer.style import WARNING
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
 _SCALE_RANGE = (0.01, 1000.0)
+_MOST_GEOMS = 2000
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
@@ -36,9 +40,14 @@ class OverlaysPanel(Panel):
     title = "Overlays"
     area = DockArea.LEFT_BELOW
 
-    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+    def __init__(
+        self, state: SharedState, parameters: ParameterClient, drawings: DrawingClient
+    ) -> None:
         super().__init__(state)
-        self._parameters = parameters
+        self._parameters, self._drawings = parameters, drawings
+        self._topics: dict[str, bool] = {}
+        self._unknown: set[str] = set()
+        self._is_full = False
         self._overlays: dict[str, tuple[Draw, str]] = {
             "External wrenches": (applied, "Wrenches of external_wrench,\nat the centre of mass."),
             "Contact forces": (contacts, "On the second body of each contact."),
@@ -64,6 +73,24 @@ class OverlaysPanel(Panel):
             except Exception:  # would terminate the viewer
                 self.shown[name] = False
                 _LOG.exception("the overlay '%s' failed and is switched off", name)
+        self._draw_topics(scene)
+
+    def _draw_topics(self, scene: OverlayScene) -> None:
+        """Draw the messages of the shown topics."""
+        geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
+        frames = Frames(scene, self._drawings.frames)
+        for topic, shapes in self._drawings.shapes().items():
+            left = _MOST_GEOMS - len(geoms)
+            self._is_full |= len(shapes) > left
+            try:
+                geoms += drawn(shapes, frames, self._unknown, most=left)
+            except Exception:  # would terminate the viewer
+                self._choose(topic, False)
+                _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
+
+    def _choose(self, topic: str, shown: bool) -> None:
+        self._topics[topic] = shown
+        self._drawings.show(topic, shown)
 
     @messages.handler
     def on_panels_hidden(self, _: PanelsHidden) -> None:
@@ -72,13 +99,22 @@ class OverlaysPanel(Panel):
 
     def settings(self) -> dict[str, Any]:
         """Return which overlays are drawn, and the lengths [m/N, m/Nm]."""
-        return {"shown": dict(self.shown), "force": self.scale.force, "torque": self.scale.torque}
+        return {
+            "shown": dict(self.shown),
+            "force": self.scale.force,
+            "torque": self.scale.torque,
+            "topics": dict(self._topics),
+        }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
         shown = settings.get("shown")
         if isinstance(shown, dict):
             self.shown = {name: shown.get(name) is True for name in self.shown}
+        topics = settings.get("topics")
+        if isinstance(topics, dict):
+            for topic, is_shown in topics.items():
+                self._choose(str(topic), is_shown is True)
         low, high = (limit / _MM for limit in _SCALE_RANGE)
         for name in ("force", "torque"):
             length = settings.get(name)
@@ -92,6 +128,19 @@ class OverlaysPanel(Panel):
             imgui.SetItemTooltip(tip)
         self.scale.force = _scale_slider("Force", self.scale.force, "N")
         self.scale.torque = _scale_slider("Torque", self.scale.torque, "Nm")
+        imgui.SeparatorText("Topics")
+        if not self._drawings.topics:
+            imgui.TextUnformatted("No markers, paths, poses, scans or clouds.")
+        for topic, kind in self._drawings.topics.items():
+            changed, shown = imgui.Checkbox(topic, self._drawings.is_shown(topic))
+            imgui.SetItemTooltip(kind)
+            if changed:
+                self._choose(topic, shown)
+        with coloured(WARNING):
+            for frame in sorted(self._unknown):
+                imgui.TextUnformatted(f"Frame '{frame}' is not known.")
+            if self._is_full:
+                imgui.TextUnformatted(f"More than {_MOST_GEOMS} shapes are not drawn.")
 
     def _scene(self) -> OverlayScene | None:
         """Return the scene to draw; None until the viewer has the model of the state."""

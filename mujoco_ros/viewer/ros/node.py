@@ -17,6 +17,7 @@ from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
@@ -69,10 +70,11 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
+        drawings = DrawnTopics(endpoints, now)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
-        ticks = (parameters.tick, run_state.tick, self._commands.tick, machines.tick, images.tick)
-        self._ticks = [guarded(tick) for tick in (caller.tick, *ticks)]
+        ticking = (caller, parameters, run_state, self._commands, machines, images, drawings)
+        self._ticks = [guarded(it.tick) for it in ticking]
         self.clients = Clients(
             simulation=run_state,
             parameters=parameters,
@@ -80,6 +82,7 @@ class ViewerNode:
             controllers=machines,
             entities=EntityRequests(run_state),
             images=images,
+            drawings=drawings,
             log=RosoutSubscriber(endpoints).after,
             latest_request=lambda: requests.latest,
         )

@@ -7,6 +7,7 @@ import pytest
 from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 from simulators import Listener
+from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.interface.inputs import (
@@ -19,7 +20,13 @@ from mujoco_ros.controllers.interface.inputs import (
     VelocityInput,
 )
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose
-from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
+from mujoco_ros.controllers.interface.outputs import (
+    DRAW,
+    ESTIMATED_BASE,
+    DrawnLine,
+    DrawnPoint,
+    Drawing,
+)
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.model.errors import UserInputError
@@ -70,6 +77,34 @@ def test_a_walk_receives_velocities_and_publishes_the_estimated_base(listener: L
     assert (pose.position.x, pose.position.z, pose.orientation.w) == (1.0, 3.0, 0.5)
     assert (pose.orientation.y, twist.linear.y, twist.angular.z) == (-0.5, 5.0, 9.0)
     assert all(it.header.stamp.nanosec == 250_000_000 for it in odometry.messages)
+
+
+def test_a_drawing_is_published_as_markers_that_vanish(listener: Listener):
+    controller = load("walk")
+    (robot,) = Simulation(load_scene("humanoid")).layout.robots
+    topics = ControllerTopics(Endpoints(listener.node), controller, robot, call, now=lambda: 0.0)
+    line = DrawnLine("landing", np.array([(0.0, 0.0, -1.0), (0.5, 0.0, -1.0)]), (0.0, 0.5, 1.0, 1.0))
+    point = DrawnPoint("dcm", np.array([0.1, 0.2, -1.0]), (1.0, 0.5, 0.0, 1.0), 0.04)
+    controller.store.set(DRAW, lambda: Drawing((line,), (point,)))
+    received = listener.record(MarkerArray, f"/{listener.node.get_name()}/markers", reliable=True)
+    times = iter(range(1, 10000))
+
+    def is_published() -> bool:
+        time = 0.02 * next(times)
+        topics.publish(time)
+        return len(received) > 1
+
+    assert listener.spin_until(is_published)
+    first, second = received.messages[:2]
+    strip, sphere = first.markers
+    assert (strip.ns, strip.type, strip.header.frame_id) == ("landing", Marker.LINE_STRIP, "pelvis")
+    assert [(it.x, it.z) for it in strip.points] == [(0.0, -1.0), (0.5, -1.0)]
+    assert (sphere.ns, sphere.type, sphere.scale.y) == ("dcm", Marker.SPHERE, 0.04)
+    assert (sphere.pose.position.y, sphere.pose.orientation.w) == (0.2, 1.0)
+    assert 0 < strip.lifetime.nanosec < 1_000_000_000
+    stamps = [it.markers[0].header.stamp for it in (first, second)]
+    begin, end = (it.sec + 1e-9 * it.nanosec for it in stamps)
+    assert end - begin >= 0.05 - 1e-9, "twenty times a second"
 
 
 @pytest.mark.parametrize(("frame", "is_relative"), [("odom", False), ("pelvis", True)])

@@ -14,7 +14,9 @@ from mujoco_ros.viewer.clients import (
     LogLine,
     ParameterInfo,
     Request,
+    Shape,
     SpawnableInfo,
+    StaticFrame,
     Thumbnail,
 )
 
@@ -129,6 +131,23 @@ class FakeImages:
         self.subscribed.discard(key)
 
 
+@dataclass
+class FakeDrawings:
+    topics: dict[str, str] = field(default_factory=dict)
+    frames: dict[str, StaticFrame] = field(default_factory=dict)
+    newest: dict[str, list[Shape]] = field(default_factory=dict)
+    chosen: dict[str, bool] = field(default_factory=dict)
+
+    def is_shown(self, topic: str) -> bool:
+        return self.chosen.get(topic, False)
+
+    def show(self, topic: str, shown: bool) -> None:
+        self.chosen[topic] = shown
+
+    def shapes(self) -> Mapping[str, Sequence[Shape]]:
+        return dict(self.newest)
+
+
 class FakeClients:
     """Has the attributes of `Clients`; tests complete the `requests`.
 
@@ -148,6 +167,7 @@ class FakeClients:
         self.controllers = FakeControllers(self._request)
         self.entities = FakeEntities(self._request)
         self.images = FakeImages()
+        self.drawings = FakeDrawings()
 
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """Return the arguments of every call of a method."""

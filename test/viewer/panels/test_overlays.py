@@ -8,14 +8,14 @@ import pytest
 from panel_frames import Frames
 
 from mujoco_ros.control.references import References
-from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.clients import ParameterInfo, Shape, ShapeKind
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
 
 @pytest.fixture
 def frames(context, state, clients, monkeypatch):
     mujoco.mj_forward(state.model, state.data)
-    panel = OverlaysPanel(state, clients.parameters)
+    panel = OverlaysPanel(state, clients.parameters, clients.drawings)
     panel.viewer = SimpleNamespace(model=state.model, data=state.data, extra_geoms=[])
     frames = Frames(panel, monkeypatch)
     frames.build(2)
@@ -75,3 +75,35 @@ def test_nothing_is_drawn_while_the_viewer_has_another_model(frames, state):
 def test_the_length_of_forces_is_set_in_millimetres(frames):
     frames.use("Force", entered=10.0)
     assert frames.panel.scale.force == pytest.approx(0.01)
+
+
+def sphere(frame: str) -> Shape:
+    return Shape(kind=ShapeKind.SPHERE, frame=frame, position=np.zeros(3), size=np.full(3, 0.1))
+
+
+def test_messages_of_topics_are_drawn_in_their_frames(frames, clients):
+    clients.drawings.newest["/plan"] = [sphere("world"), sphere("wrist_3_link"), sphere("map")]
+    frames.build(2)
+    geoms = frames.panel.viewer.extra_geoms
+    assert len(geoms) == 2
+    wrist = frames.panel.viewer.data.body("arm/wrist_3_link").xpos
+    np.testing.assert_allclose(geoms[1].pos, wrist, atol=1e-6)
+    assert "Frame 'map' is not known." in frames.texts
+
+
+def test_a_topic_is_chosen_in_the_panel_and_kept(frames, clients):
+    clients.drawings.topics["/scan"] = "sensor_msgs/msg/LaserScan"
+    frames.build(2)
+    frames.use("/scan", entered=True)
+    assert clients.drawings.chosen == {"/scan": True}
+    kept = frames.panel.settings()
+    clients.drawings.chosen.clear()
+    frames.panel.restore(kept)
+    assert clients.drawings.chosen == {"/scan": True}
+
+
+def test_more_shapes_than_the_page_can_draw_are_left_out(frames, clients):
+    clients.drawings.newest["/cloud"] = [sphere("world")] * 2500
+    frames.build(2)
+    assert len(frames.panel.viewer.extra_geoms) == 2000
+    assert "More than 2000 shapes are not drawn." in frames.texts

@@ -1,6 +1,7 @@
 """States of `walk`, which commands all joints of a humanoid."""
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import acos, hypot
 from typing import Any, ClassVar
 
@@ -11,10 +12,11 @@ from mujoco_ros.controllers.interface.inputs import (
     BodyVelocity,
     PlanarPose,
 )
-from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
+from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.drawing import draw_walk
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
@@ -179,7 +181,7 @@ class BalancedWalkState(State):
 
     outcomes: ClassVar[tuple[str, ...]] = ("fell",)
     failures: ClassVar[tuple[str, ...]] = ("fell",)
-    topics: ClassVar[tuple[Key[Any], ...]] = (ESTIMATED_BASE,)
+    topics: ClassVar[tuple[Key[Any], ...]] = (ESTIMATED_BASE, DRAW)
     Config: ClassVar[type[Any] | None] = UprightConfig
     config: Any
 
@@ -188,6 +190,7 @@ class BalancedWalkState(State):
         walker = context.store.get(WALKER)
         context.references.values[:, walker.joints] = walker.step(context.observation, velocity)
         context.store.set(ESTIMATED_BASE, walker.estimator.base)
+        context.store.set(DRAW, partial(draw_walk, walker))
         _, x, y, _ = walker.estimator.base.pose.quat_wxyz.tolist()
         tilt = acos(min(max(1.0 - 2.0 * (x * x + y * y), -1.0), 1.0))
         if not tilt <= self.config.max_tilt:

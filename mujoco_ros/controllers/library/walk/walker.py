@@ -64,6 +64,7 @@ class Walker:
     Attributes:
         estimator: Estimates base and centre of mass.
         joints: Indices of the joints that it moves.  # (n,)
+        gravity: [m/s²]
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
@@ -116,13 +117,13 @@ class Walker:
         self._control.tasks = (*tasks, self._rest)
         self._others = np.setdiff1d(np.arange(len(robot.joints)), chosen)
         body = self._control.body
-        self._gravity = -float(robot.model.opt.gravity[2])
+        self.gravity = -float(robot.model.opt.gravity[2])
         self._half_sizes = np.array([sole.half_size for sole in soles])
         self._control.start(np.zeros(3), _UPRIGHT, self._home)
         at = np.array([task.frame(body)[0] for task in self._feet])
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
-        self._omega = sqrt(self._gravity / self._height)
+        self._omega = sqrt(self.gravity / self._height)
         self._feed_forward = FeedForward(body, soles)
         self._goal = self._planned = Footstep(LEFT, 0.0, 0.0, 0.0)
         self._quat, self._axes, self._turn = np.zeros(4), np.zeros(9), np.zeros(3)
@@ -149,7 +150,7 @@ class Walker:
             UserInputError: The observation lacks the IMU or a force-torque sensor.
         """
         self._period = self._control.period = period
-        weight = self._control.body.mass * self._gravity
+        weight = self._control.body.mass * self.gravity
         self._limits = np.maximum(self._half_sizes - stabilizer.sole_margin, 0.0)
         self._feedback = DcmFeedback(stabilizer, self._omega)
         self._landing, self._swing_yaw = Landing(weight), 0.0
@@ -240,7 +241,7 @@ class Walker:
 
     def _is_steady(self) -> bool:
         """Return whether the foot that has landed last can carry the robot alone."""
-        weight = self._control.body.mass * self._gravity
+        weight = self._control.body.mass * self.gravity
         is_alone = float(self.estimator.loads[1 - self._goal.side]) < _UNLOADED * weight
         return is_alone or hypot(*self.dcm_error.tolist()) < _UNSTEADY
 
@@ -345,7 +346,7 @@ class Walker:
         axes = np.array([(cos(yaw), sin(yaw)) for yaw in yaws])
         alone = None if support is None else float(support)
         share, pressure = distribute(zmp, soles, axes, self._limits, alone)
-        weight = self._control.body.mass * self._gravity
+        weight = self._control.body.mass * self.gravity
         return weight * np.array([1.0 - share, share]), pressure
 
     def _move_com(self, dcm: np.ndarray) -> None:

@@ -1,0 +1,86 @@
+"""Shapes of the messages of topics, in the frames of the scene."""
+
+from collections.abc import Iterable, Mapping
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.clients import Shape, ShapeKind, StaticFrame
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
+from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
+
+WORLD = "world"
+_DEEPEST = 50
+"""Longest chain of static frames."""
+_SOLIDS = {
+    ShapeKind.SPHERE: int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
+    ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),
+    ShapeKind.CYLINDER: int(mujoco.mjtGeom.mjGEOM_CYLINDER),
+}
+
+
+class Frames:
+    """Poses of TF frames in a scene: its bodies, and static frames on them."""
+
+    def __init__(self, scene: OverlayScene, static: Mapping[str, StaticFrame]) -> None:
+        """Read a scene; `static` has the frames of /tf_static."""
+        self._data, self._static = scene.data, static
+        model, layout = scene.model, scene.layout
+        self._bodies = {name: base.body for name, base in layout.free_objects}
+        self._bodies |= {
+            robot.frame(model.body(body).name): body
+            for robot in layout.robots
+            for body in robot.bodies
+        }
+        self._bodies[WORLD] = 0
+        self._found: dict[str, Pose | None] = {}
+
+    def pose(self, frame: str) -> Pose | None:
+        """Return the pose of a frame in ``world``; None if it is not known."""
+        if frame not in self._found:
+            self._found[frame] = self._resolve(frame.removeprefix("/"))
+        return self._found[frame]
+
+    def _resolve(self, frame: str) -> Pose | None:
+        pose = Pose()
+        for _ in range(_DEEPEST):
+            body = self._bodies.get(frame)
+            if body is not None:
+                data = self._data
+                return Pose(position=data.xpos[body], quat_wxyz=data.xquat[body]) @ pose
+            if frame not in self._static:
+                return None
+            frame, position, quat = self._static[frame]
+            pose = Pose(position=position, quat_wxyz=quat) @ pose
+        return None
+
+
+def drawn(
+    shapes: Iterable[Shape], frames: Frames, unknown: set[str], *, most: int
+) -> list[mujoco.MjvGeom]:
+    """Return at most `most` geoms of shapes; add the frames that are not known to `unknown`."""
+    geoms: list[mujoco.MjvGeom] = []
+    for shape in shapes:
+        pose = frames.pose(shape.frame)
+        if pose is None:
+            unknown.add(shape.frame)
+            continue
+        if len(geoms) >= most:
+            break
+        axes = pose.matrix
+        start = pose.position + axes @ shape.position
+        if shape.kind in _SOLIDS:
+            half = np.maximum(0.5 * shape.size, 1e-4)
+            if shape.kind is ShapeKind.CYLINDER:
+                half[1] = half[2]  # MuJoCo: radius, half of the height
+            geoms.append(
+                solid(_SOLIDS[shape.kind], half, start, axes @ shape.axes, shape.colour)
+            )
+            continue
+        end, radius = pose.position + axes @ shape.end, 0.5 * shape.width
+        if shape.kind is ShapeKind.ARROW:
+            geoms += arrow(start, end - start, radius, shape.colour)
+        else:
+            geoms += line(start, end, radius, shape.colour)
+    return geoms

@@ -1,0 +1,216 @@
+"""Shapes of the messages that RViz displays, too."""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from math import cos, isfinite, sin
+from typing import Any, NamedTuple
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from nav_msgs.msg import Path
+from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.clients import Shape, ShapeKind
+
+MOST_SHAPES = 500
+"""Shapes of a message, of which every n-th is drawn if there are more."""
+_POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
+"""Diameters of points and lines, and length of an axis [m]."""
+_RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
+_SCAN = (0.95, 0.35, 0.15, 0.9)
+_PATH = (0.2, 0.75, 0.3, 0.9)
+_LITTLE, _BIG = "<f4", ">f4"
+_SOLIDS = {
+    Marker.CUBE: ShapeKind.BOX,
+    Marker.SPHERE: ShapeKind.SPHERE,
+    Marker.CYLINDER: ShapeKind.CYLINDER,
+    Marker.CUBE_LIST: ShapeKind.BOX,
+    Marker.SPHERE_LIST: ShapeKind.SPHERE,
+    Marker.POINTS: ShapeKind.SPHERE,
+}
+_LISTS = (Marker.CUBE_LIST, Marker.SPHERE_LIST, Marker.POINTS)
+_LINES = (Marker.LINE_STRIP, Marker.LINE_LIST)
+
+
+class MarkerChange(NamedTuple):
+    """A change of the markers of a topic.
+
+    Attributes:
+        action: ``Marker.ADD``, ``DELETE`` or ``DELETEALL``.
+        key: Namespace and number of the marker.
+        shapes: Its shapes.
+        lifetime: Time after which it vanishes; 0 is never [s].
+    """
+
+    action: int
+    key: tuple[str, int]
+    shapes: tuple[Shape, ...]
+    lifetime: float
+
+
+def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
+    """Return the changes that a message of markers makes, in their order."""
+    markers = message.markers if isinstance(message, MarkerArray) else [message]
+    return [
+        MarkerChange(
+            it.action,
+            (it.ns, it.id),
+            tuple(_finite(_marker(it))) if it.action == Marker.ADD else (),
+            it.lifetime.sec + 1e-9 * it.lifetime.nanosec,
+        )
+        for it in markers
+    ]
+
+
+def _marker(marker: Marker) -> Iterator[Shape]:
+    pose, frame = _pose(marker.pose), marker.header.frame_id
+    axes, at = pose.matrix, pose.position
+    size = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
+    colour = _colour(marker.color)
+    points = [at + axes @ (it.x, it.y, it.z) for it in marker.points[: 2 * MOST_SHAPES]]
+    colours = [_colour(it) for it in marker.colors[: 2 * MOST_SHAPES]]
+    if len(colours) != len(points):
+        colours = [colour] * len(points)
+    if marker.type in _LISTS:
+        if marker.type == Marker.POINTS:
+            size = np.full(3, size[0])
+        for point, each in _thinned(list(zip(points, colours, strict=True))):
+            yield Shape(
+                kind=_SOLIDS[marker.type],
+                frame=frame,
+                position=point,
+                axes=axes,
+                size=size,
+                colour=each,
+            )
+    elif marker.type in _SOLIDS:
+        yield Shape(
+            kind=_SOLIDS[marker.type],
+            frame=frame,
+            position=at,
+            axes=axes,
+            size=size,
+            colour=colour,
+        )
+    elif marker.type in _LINES:
+        step = 1 if marker.type == Marker.LINE_STRIP else 2
+        ends = list(zip(pairwise(points), colours, strict=False))[::step]
+        for (start, end), each in _thinned(ends):
+            yield _connection(ShapeKind.LINE, frame, start, end, float(size[0]), each)
+    elif marker.type == Marker.ARROW:
+        start, end, width = at, at + axes[:, 0] * size[0], float(size[1])
+        if len(points) == 2:
+            (start, end), width = points, float(size[0])
+        yield _connection(ShapeKind.ARROW, frame, start, end, width, colour)
+
+
+def _path(message: Path) -> Iterator[Shape]:
+    places = [_pose(it.pose).position for it in message.poses]
+    for start, end in _thinned(list(pairwise(places))):
+        yield _connection(ShapeKind.LINE, message.header.frame_id, start, end, _LINE, _PATH)
+
+
+def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
+    pose = _pose(message.pose)
+    for axis, colour in zip(pose.matrix.T, (_RED, _GREEN, _BLUE), strict=True):
+        end = pose.position + _AXIS * axis
+        yield _connection(
+            ShapeKind.ARROW, message.header.frame_id, pose.position, end, 0.5 * _LINE, colour
+        )
+
+
+def _scan(message: LaserScan) -> Iterator[Shape]:
+    points = [
+        np.array([distance * cos(angle), distance * sin(angle), 0.0])
+        for number, distance in enumerate(message.ranges)
+        if message.range_min <= distance <= message.range_max and isfinite(distance)
+        for angle in (message.angle_min + number * message.angle_increment,)
+    ]
+    yield from _points(message.header.frame_id, points)
+
+
+def _cloud(message: PointCloud2) -> Iterator[Shape]:
+    fields = {it.name: it for it in message.fields}
+    if not all(it in fields and fields[it].datatype == PointField.FLOAT32 for it in "xyz"):
+        return
+    number = _BIG if message.is_bigendian else _LITTLE
+    kind = np.dtype(
+        {
+            "names": list("xyz"),
+            "formats": [number] * 3,
+            "offsets": [fields[it].offset for it in "xyz"],
+            "itemsize": message.point_step,
+        }
+    )
+    rows = np.frombuffer(message.data, np.uint8)[: message.height * message.row_step]
+    rows = rows.reshape(message.height, message.row_step)[:, : message.width * message.point_step]
+    values = np.ascontiguousarray(rows).view(kind).ravel()
+    points = np.stack([values[it] for it in "xyz"], axis=1).astype(float)
+    yield from _points(message.header.frame_id, points[np.isfinite(points).all(axis=1)])
+
+
+def _points(frame: str, points: Any) -> Iterator[Shape]:
+    for point in _thinned(points):
+        yield Shape(
+            kind=ShapeKind.SPHERE,
+            frame=frame,
+            position=point,
+            size=np.full(3, _POINT),
+            colour=_SCAN,
+        )
+
+
+def _connection(
+    kind: ShapeKind, frame: str, start: np.ndarray, end: np.ndarray, width: float, colour: Any
+) -> Shape:
+    return Shape(kind=kind, frame=frame, position=start, end=end, width=width, colour=colour)
+
+
+def _pose(message: Any) -> Pose:
+    """Return a pose; a quaternion of zeros, as in a new message, is no rotation."""
+    p, q = message.position, message.orientation
+    quat = np.array([q.w, q.x, q.y, q.z])
+    if not quat.any():
+        quat[0] = 1.0
+    return Pose(position=np.array([p.x, p.y, p.z]), quat_wxyz=quat)
+
+
+def _colour(message: Any) -> tuple[float, float, float, float]:
+    return message.r, message.g, message.b, message.a
+
+
+def _thinned(items: Any) -> Any:
+    """Return every n-th of too many items."""
+    return items[:: -(-len(items) // MOST_SHAPES)] if len(items) > MOST_SHAPES else items
+
+
+def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
+    """Yield the shapes whose numbers are finite."""
+    for it in shapes:
+        numbers = (it.position, it.axes.ravel(), it.size, it.end, (it.width, *it.colour))
+        if all(np.isfinite(part).all() for part in numbers):
+            yield it
+
+
+MARKERS: Mapping[str, Any] = {
+    "visualization_msgs/msg/MarkerArray": MarkerArray,
+    "visualization_msgs/msg/Marker": Marker,
+}
+"""Types of markers, which stay until they are changed."""
+_LATEST: Mapping[str, tuple[Any, Callable[[Any], Iterator[Shape]]]] = {
+    "nav_msgs/msg/Path": (Path, _path),
+    "geometry_msgs/msg/PoseStamped": (PoseStamped, _pose_stamped),
+    "sensor_msgs/msg/LaserScan": (LaserScan, _scan),
+    "sensor_msgs/msg/PointCloud2": (PointCloud2, _cloud),
+}
+TYPES: Mapping[str, Any] = {**MARKERS, **{name: kind for name, (kind, _) in _LATEST.items()}}
+"""All types that are drawn, by name."""
+AT_ONCE = (*MARKERS, "nav_msgs/msg/Path")
+"""Types whose topics are drawn unless they are switched off."""
+
+
+def shapes_of(name: str, message: Any) -> tuple[Shape, ...]:
+    """Return the shapes of a message of a type, of which the newest is drawn."""
+    return tuple(_finite(_LATEST[name][1](message)))

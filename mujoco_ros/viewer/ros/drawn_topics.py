@@ -1,0 +1,170 @@
+"""Subscriptions to the topics whose messages are drawn in the scene."""
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+import numpy as np
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.viewer.clients import Shape, StaticFrame
+from mujoco_ros.viewer.ros.drawn_messages import (
+    AT_ONCE,
+    MARKERS,
+    TYPES,
+    MarkerChange,
+    marker_changes,
+    shapes_of,
+)
+
+_GRAPH_S, _PERIOD_S = 1.0, 0.1
+"""Periods in which topics are searched, and messages are deserialized [s]."""
+_DEPTH = 50
+"""Messages of a topic of markers that wait."""
+_FRAMES = QoSProfile(
+    depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
+_ADD, _DELETE, _DELETE_ALL = 0, 2, 3
+
+
+@dataclass(eq=False, slots=True)
+class _Drawn:
+    """A subscribed topic.
+
+    Attributes:
+        kind: Type of its messages.
+        subscription: The subscription.
+        waiting: Serialized messages.
+        markers: Shapes and end of each marker, in simulated time [s].
+        due_at: When messages are deserialized again [s].
+    """
+
+    kind: str
+    subscription: Subscription
+    waiting: deque[bytes]
+    markers: dict[tuple[str, int], tuple[tuple[Shape, ...], float]] = field(default_factory=dict)
+    due_at: float = 0.0
+
+
+class DrawnTopics:
+    """Finds topics of messages that can be drawn, and receives those that are shown.
+
+    Attributes:
+        topics: Types of the topics by name.
+        frames: Frames of /tf_static by name.
+    """
+
+    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
+        self.topics: Mapping[str, str] = {}
+        self.frames: dict[str, StaticFrame] = {}
+        self._endpoints, self._now = endpoints, now
+        self._chosen: dict[str, bool] = {}
+        self._drawn: dict[str, _Drawn] = {}
+        self._shapes: dict[str, Sequence[Shape]] = {}
+        self._search_at = self._time = -inf
+        endpoints.subscription(TFMessage, "/tf_static", self._receive_frames, _FRAMES)
+
+    def is_shown(self, topic: str) -> bool:
+        """Return whether a topic is subscribed."""
+        return self._chosen.get(topic, self.topics.get(topic) in AT_ONCE)
+
+    def show(self, topic: str, shown: bool) -> None:
+        """Subscribe to a topic, now or when it appears, or end the subscription."""
+        self._chosen[topic] = shown
+        later(self._endpoints.node, self._match)
+
+    def shapes(self) -> Mapping[str, Sequence[Shape]]:
+        """Return the newest shapes of each subscribed topic."""
+        return dict(self._shapes)
+
+    def tick(self, now: float) -> None:
+        """Search topics and deserialize messages that are due; `now` is monotonic [s]."""
+        if now >= self._search_at:
+            self._search_at = now + _GRAPH_S
+            self._search()
+        time = self._now()
+        was_reset, self._time = time < self._time, time
+        for topic, drawn in self._drawn.items():
+            if now >= drawn.due_at:
+                drawn.due_at = now + _PERIOD_S
+                self._update(topic, drawn, time, was_reset)
+
+    def _search(self) -> None:
+        found = self._endpoints.node.get_topic_names_and_types()
+        topics = {name: next((it for it in types if it in TYPES), "") for name, types in found}
+        self.topics = {name: kind for name, kind in sorted(topics.items()) if kind}
+        self._match()
+
+    def _match(self) -> None:
+        """Open and close subscriptions."""
+        for topic in [it for it in self._drawn if it not in self.topics or not self.is_shown(it)]:
+            self._endpoints.close(self._drawn.pop(topic).subscription)
+            self._shapes.pop(topic, None)
+        for topic, kind in self.topics.items():
+            if topic not in self._drawn and self.is_shown(topic):
+                depth = _DEPTH if kind in MARKERS else 1
+                waiting: deque[bytes] = deque(maxlen=depth)
+                subscription = self._endpoints.subscription(
+                    TYPES[kind], topic, waiting.append, self._qos(topic, depth), raw=True
+                )
+                self._drawn[topic] = _Drawn(kind, subscription, waiting)
+
+    def _qos(self, topic: str, depth: int) -> QoSProfile:
+        """Return a QoS with which all publishers are received, and their last messages if kept."""
+        offered = [it.qos_profile for it in self._endpoints.node.get_publishers_info_by_topic(topic)]
+        is_reliable = all(it.reliability == ReliabilityPolicy.RELIABLE for it in offered)
+        is_kept = all(it.durability == DurabilityPolicy.TRANSIENT_LOCAL for it in offered)
+        return QoSProfile(
+            depth=depth,
+            reliability=(
+                ReliabilityPolicy.RELIABLE
+                if offered and is_reliable
+                else ReliabilityPolicy.BEST_EFFORT
+            ),
+            durability=(
+                DurabilityPolicy.TRANSIENT_LOCAL
+                if offered and is_kept
+                else DurabilityPolicy.VOLATILE
+            ),
+        )
+
+    def _update(self, topic: str, drawn: _Drawn, time: float, was_reset: bool) -> None:
+        kind = TYPES[drawn.kind]
+        messages = [
+            deserialize_message(drawn.waiting.popleft(), kind) for _ in range(len(drawn.waiting))
+        ]
+        if drawn.kind not in MARKERS:
+            if messages:
+                self._shapes[topic] = shapes_of(drawn.kind, messages[-1])
+            return
+        for message in messages:
+            for change in marker_changes(message):
+                _change(drawn, change, time)
+        for key, (_, end) in list(drawn.markers.items()):
+            if time > end or (was_reset and end < inf):
+                del drawn.markers[key]
+        self._shapes[topic] = [it for shapes, _ in drawn.markers.values() for it in shapes]
+
+    def _receive_frames(self, message: TFMessage) -> None:
+        for it in message.transforms:
+            p, q = it.transform.translation, it.transform.rotation
+            self.frames[it.child_frame_id] = StaticFrame(
+                it.header.frame_id, np.array([p.x, p.y, p.z]), np.array([q.w, q.x, q.y, q.z])
+            )
+
+
+def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:
+    if change.action == _DELETE_ALL:
+        drawn.markers.clear()
+    elif change.action == _DELETE:
+        drawn.markers.pop(change.key, None)
+    elif change.action == _ADD:
+        end = time + change.lifetime if change.lifetime > 0.0 else inf
+        drawn.markers[change.key] = change.shapes, end

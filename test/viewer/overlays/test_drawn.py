@@ -1,0 +1,90 @@
+"""Shapes of messages in the frames of a scene."""
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.viewer.clients import Shape, ShapeKind, StaticFrame
+from mujoco_ros.viewer.overlays.drawn import Frames, drawn
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
+
+QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
+"""About z."""
+
+
+@pytest.fixture(scope="module")
+def scene() -> OverlayScene:
+    assembly = assemble(load_scene("zoo"))
+    model, layout = assembly.model, lay_out(assembly)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    nothing = np.zeros(0)
+    return OverlayScene(
+        model=model,
+        data=data,
+        layout=layout,
+        references=nothing,
+        sensordata=nothing,
+        applied=nothing,
+    )
+
+
+def shape(frame: str, **values) -> Shape:
+    values = {"kind": ShapeKind.SPHERE, "position": np.zeros(3), "size": np.full(3, 0.1)} | values
+    return Shape(frame=frame, **values)
+
+
+def test_frames_are_bodies_free_objects_and_static_frames_on_them(scene):
+    on = StaticFrame("humanoid/head", np.array([0.1, 0.0, 0.0]), QUARTER)
+    further = StaticFrame("humanoid/eye", np.array([0.0, 0.2, 0.0]), QUARTER)
+    frames = Frames(scene, {"humanoid/eye": on, "humanoid/pupil": further})
+    for frame, body in (
+        ("humanoid/head", "humanoid/head"),
+        ("left_box", "left_box/box"),
+        ("/left_arm/wrist_3_link", "left_arm/wrist_3_link"),
+    ):
+        pose = frames.pose(frame)
+        assert pose is not None, frame
+        np.testing.assert_array_equal(pose.position, scene.data.body(body).xpos)
+    head = scene.data.body("humanoid/head")
+    pupil = frames.pose("humanoid/pupil")
+    # The eye is turned to the left, so its y axis points backwards.
+    expected = head.xpos + head.xmat.reshape(3, 3) @ (0.1 - 0.2, 0.0, 0.0)
+    np.testing.assert_allclose(pupil.position, expected, atol=1e-12)
+    world = frames.pose("world")
+    assert not world.position.any()
+
+
+def test_unknown_frames_and_circles_of_static_frames_have_no_pose(scene):
+    circle = {
+        "a": StaticFrame("b", np.zeros(3), QUARTER),
+        "b": StaticFrame("a", np.zeros(3), QUARTER),
+    }
+    frames, unknown = Frames(scene, circle), set()
+    assert drawn([shape("a"), shape("map"), shape("world")], frames, unknown, most=9)
+    assert unknown == {"a", "map"}
+
+
+def test_shapes_have_the_sizes_of_their_messages(scene):
+    frames = Frames(scene, {})
+    size = np.array([0.2, 0.4, 0.6])
+    sphere, box, cylinder = drawn(
+        [shape("world", kind=kind, size=size) for kind in (*ShapeKind,)[:3]],
+        *(frames, set()),
+        most=9,
+    )
+    np.testing.assert_allclose(sphere.size, 0.5 * size)
+    np.testing.assert_allclose(box.size, 0.5 * size)
+    np.testing.assert_allclose(cylinder.size, [0.1, 0.1, 0.3], rtol=1e-6)
+    start, end = np.array([0.0, 0.0, 1.0]), np.array([0.0, 0.0, 1.5])
+    for kind in (ShapeKind.ARROW, ShapeKind.LINE):
+        (geom,) = drawn(
+            [shape("world", kind=kind, position=start, end=end, width=0.02)],
+            *(frames, set()),
+            most=9,
+        )
+        np.testing.assert_allclose(geom.mat.reshape(3, 3)[:, 2], [0.0, 0.0, 1.0], atol=1e-6)
+    assert len(drawn([shape("world")] * 5, frames, set(), most=3)) == 3

@@ -1,0 +1,132 @@
+"""Shapes of messages."""
+
+import struct
+from typing import Any
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3
+from nav_msgs.msg import Path
+from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mujoco_ros.viewer.clients import Shape, ShapeKind
+from mujoco_ros.viewer.ros.drawn_messages import MOST_SHAPES, marker_changes, shapes_of
+
+RED = ColorRGBA(r=1.0, a=1.0)
+LEFT = Quaternion(z=float(np.sqrt(0.5)), w=float(np.sqrt(0.5)))
+"""A quarter turn to the left."""
+
+
+def marker(kind: int, *points: tuple[float, float, float], **fields: Any) -> Marker:
+    scale = fields.pop("scale", (0.1, 0.2, 0.3))
+    made = Marker(type=kind, color=RED, scale=Vector3(x=scale[0], y=scale[1], z=scale[2]), **fields)
+    made.header.frame_id = "base"
+    made.points = [Point(x=x, y=y, z=z) for x, y, z in points]
+    return made
+
+
+def shapes(message: Marker) -> tuple[Shape, ...]:
+    (change,) = marker_changes(message)
+    return change.shapes
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape"),
+    [
+        (Marker.CUBE, ShapeKind.BOX),
+        (Marker.SPHERE, ShapeKind.SPHERE),
+        (Marker.CYLINDER, ShapeKind.CYLINDER),
+    ],
+)
+def test_a_solid_has_pose_size_and_colour(kind, shape):
+    pose = Pose(position=Point(x=1.0, y=2.0, z=3.0), orientation=LEFT)
+    (found,) = shapes(marker(kind, pose=pose))
+    assert (found.kind, found.frame, found.colour) == (shape, "base", (1.0, 0.0, 0.0, 1.0))
+    np.testing.assert_array_equal(found.position, [1.0, 2.0, 3.0])
+    np.testing.assert_allclose(found.axes[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found.size, [0.1, 0.2, 0.3])
+
+
+def test_lines_connect_points_in_the_frame_of_the_pose():
+    corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 0.0), (0.0, 1.0, 0.0))
+    pose = Pose(position=Point(z=0.5), orientation=LEFT)
+    strip = shapes(marker(Marker.LINE_STRIP, *corners, pose=pose))
+    assert [it.kind for it in strip] == 3 * [ShapeKind.LINE]
+    np.testing.assert_allclose(strip[0].end, [0.0, 1.0, 0.5], atol=1e-12)
+    assert strip[0].width == pytest.approx(0.1)
+    pairs = shapes(marker(Marker.LINE_LIST, *corners))
+    assert [(it.position.tolist(), it.end.tolist()) for it in pairs] == [
+        ([0.0, 0.0, 0.0], [1.0, 0.0, 0.0]),
+        ([1.0, 1.0, 0.0], [0.0, 1.0, 0.0]),
+    ]
+
+
+def test_an_arrow_has_a_pose_or_two_points():
+    (by_pose,) = shapes(marker(Marker.ARROW, scale=(0.5, 0.05, 0.1)))
+    np.testing.assert_allclose(by_pose.end, [0.5, 0.0, 0.0])
+    assert by_pose.width == pytest.approx(0.05)
+    (by_points,) = shapes(marker(Marker.ARROW, (0.0, 0.0, 1.0), (0.0, 0.0, 2.0)))
+    np.testing.assert_allclose(by_points.end, [0.0, 0.0, 2.0])
+    assert by_points.width == pytest.approx(0.1)
+
+
+def test_lists_have_a_colour_each_and_are_thinned():
+    points = [(float(x), 0.0, 0.0) for x in range(2)]
+    blue = ColorRGBA(b=1.0, a=0.5)
+    found = shapes(marker(Marker.SPHERE_LIST, *points, colors=[RED, blue]))
+    assert [it.colour for it in found] == [(1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 1.0, 0.5)]
+    many = shapes(marker(Marker.POINTS, *(points * MOST_SHAPES)))
+    assert 0 < len(many) <= MOST_SHAPES
+    np.testing.assert_allclose(many[0].size, 0.1)
+
+
+def test_changes_have_their_action_key_and_lifetime():
+    made = marker(Marker.CUBE, ns="feet", id=3, lifetime=Duration(sec=1, nanosec=500_000_000))
+    gone = marker(Marker.CUBE, ns="feet", id=4, action=Marker.DELETE)
+    first, second = marker_changes(MarkerArray(markers=[made, gone]))
+    assert (first.action, first.key, first.lifetime) == (Marker.ADD, ("feet", 3), 1.5)
+    assert (second.action, second.key, second.shapes) == (Marker.DELETE, ("feet", 4), ())
+
+
+def test_what_cannot_be_drawn_is_left_out():
+    assert shapes(marker(Marker.TEXT_VIEW_FACING, text="hello")) == ()
+    assert shapes(marker(Marker.LINE_STRIP, (0.0, 0.0, 0.0))) == ()
+    assert shapes(marker(Marker.CUBE, pose=Pose(position=Point(x=float("nan"))))) == ()
+    assert shapes(marker(Marker.CUBE, scale=(float("inf"), 1.0, 1.0))) == ()
+
+
+def test_a_path_is_a_line_and_a_pose_has_three_axes():
+    path = Path(poses=[PoseStamped(pose=Pose(position=Point(x=float(x)))) for x in range(4)])
+    path.header.frame_id = "world"
+    assert [it.end[0] for it in shapes_of("nav_msgs/msg/Path", path)] == [1.0, 2.0, 3.0]
+    turned = PoseStamped(pose=Pose(orientation=LEFT))
+    ahead, left, up = shapes_of("geometry_msgs/msg/PoseStamped", turned)
+    assert ahead.kind is ShapeKind.ARROW
+    np.testing.assert_allclose(ahead.end, [0.0, 0.15, 0.0], atol=1e-12)
+    np.testing.assert_allclose(up.end, [0.0, 0.0, 0.15], atol=1e-12)
+    assert len({it.colour for it in (ahead, left, up)}) == 3
+
+
+def test_a_scan_has_the_points_within_its_range():
+    scan = LaserScan(angle_min=0.0, angle_increment=float(np.pi / 2), range_min=0.1, range_max=9.0)
+    scan.ranges = [1.0, 2.0, float("inf"), 0.05, float("nan")]
+    found = shapes_of("sensor_msgs/msg/LaserScan", scan)
+    np.testing.assert_allclose([it.position for it in found], [(1, 0, 0), (0, 2, 0)], atol=1e-6)
+
+
+@pytest.mark.parametrize(("order", "is_big"), [("<", False), (">", True)])
+def test_a_cloud_has_points_at_its_offsets(order, is_big):
+    rows = [(1.0, 2.0, 3.0), (float("nan"), 0.0, 0.0), (4.0, 5.0, 6.0)]
+    cloud = PointCloud2(height=1, width=3, point_step=20, row_step=64, is_bigendian=is_big)
+    cloud.data = b"".join(struct.pack(f"{order}ffff4x", 9.0, *row) for row in rows).ljust(64, b"\0")
+    cloud.fields = [
+        PointField(name=name, offset=4 * number, datatype=PointField.FLOAT32, count=1)
+        for number, name in enumerate(("intensity", "x", "y", "z"))
+    ]
+    found = shapes_of("sensor_msgs/msg/PointCloud2", cloud)
+    np.testing.assert_allclose([it.position for it in found], [rows[0], rows[2]])
+    cloud.fields = cloud.fields[:2]
+    assert shapes_of("sensor_msgs/msg/PointCloud2", cloud) == ()

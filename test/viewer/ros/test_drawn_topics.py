@@ -1,0 +1,111 @@
+"""Topics on the graph whose messages are drawn."""
+
+from typing import Any
+
+import pytest
+from builtin_interfaces.msg import Duration
+from geometry_msgs.msg import PoseStamped, TransformStamped
+from nav_msgs.msg import Path
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from sensor_msgs.msg import LaserScan
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mujoco_ros.bridge.publishing.topics import LATCHED
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
+
+
+class Drawing:
+    """Drawn topics of a node, with a time that tests set."""
+
+    def __init__(self, node: Any, spin_until: Any) -> None:
+        self.node, self.time, self._wall = node, 0.0, 0.0
+        self.topics = DrawnTopics(Endpoints(node), lambda: self.time)
+        self._spin_until = spin_until
+
+    def until(self, condition: Any) -> bool:
+        def ticked() -> bool:
+            self._wall += 1.0
+            self.topics.tick(self._wall)
+            return bool(condition())
+
+        return bool(self._spin_until(ticked))
+
+    def drawn(self, topic: str) -> int:
+        """Return the number of shapes of a topic."""
+        return len(self.topics.shapes().get(topic, ()))
+
+    def publisher(self, kind: Any, topic: str, qos: Any = QoSProfile(depth=10)) -> Any:
+        publisher = self.node.create_publisher(kind, topic, qos)
+        assert self.until(lambda: topic in self.topics.topics)
+        return publisher
+
+
+@pytest.fixture
+def drawing(ros_node, spin_until) -> Drawing:
+    return Drawing(ros_node, spin_until)
+
+
+def cube(number: int, **fields: Any) -> Marker:
+    return Marker(ns="test", id=number, type=Marker.CUBE, **fields)
+
+
+def test_markers_stay_until_they_are_deleted_or_their_lifetime_ends(drawing):
+    topic = "/plan/markers"
+    publisher = drawing.publisher(MarkerArray, topic)
+    assert drawing.topics.topics[topic] == "visualization_msgs/msg/MarkerArray"
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(MarkerArray(markers=[cube(1), cube(2, lifetime=Duration(sec=1))]))
+    publisher.publish(MarkerArray(markers=[cube(3), cube(1)]))
+    assert drawing.until(lambda: drawing.drawn(topic) == 3)
+    drawing.time = 2.0
+    assert drawing.until(lambda: drawing.drawn(topic) == 2)
+    publisher.publish(MarkerArray(markers=[cube(3, action=Marker.DELETE)]))
+    assert drawing.until(lambda: drawing.drawn(topic) == 1)
+    publisher.publish(MarkerArray(markers=[cube(4), Marker(action=Marker.DELETEALL), cube(5)]))
+    publisher.publish(MarkerArray(markers=[cube(6)]))
+    assert drawing.until(lambda: drawing.drawn(topic) == 2)
+
+
+def test_markers_with_a_lifetime_vanish_at_a_reset(drawing):
+    drawing.time = 50.0
+    publisher = drawing.publisher(Marker, "/point")
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(cube(1, lifetime=Duration(sec=10)))
+    publisher.publish(cube(2))
+    assert drawing.until(lambda: drawing.drawn("/point") == 2)
+    drawing.time = 0.0
+    assert drawing.until(lambda: drawing.drawn("/point") == 1)
+
+
+def test_latched_messages_from_before_are_received(drawing):
+    publisher = drawing.node.create_publisher(Path, "/path", LATCHED)
+    publisher.publish(Path(poses=[PoseStamped(), PoseStamped(), PoseStamped()]))
+    assert drawing.until(lambda: drawing.drawn("/path") == 2)
+
+
+def test_scans_are_drawn_only_on_request_and_other_types_never(drawing):
+    scans = drawing.publisher(LaserScan, "/scan", qos_profile_sensor_data)
+    drawing.node.create_publisher(String, "/chatter", 10)
+    assert not drawing.topics.is_shown("/scan")
+    drawing.topics.show("/scan", True)
+    assert drawing.until(lambda: scans.get_subscription_count() == 1)
+    scans.publish(LaserScan(range_max=5.0, ranges=[1.0, 2.0]))
+    assert drawing.until(lambda: drawing.drawn("/scan") == 2)
+    drawing.topics.show("/scan", False)
+    assert drawing.until(lambda: scans.get_subscription_count() == 0)
+    assert drawing.drawn("/scan") == 0
+    assert "/chatter" not in drawing.topics.topics
+
+
+def test_static_frames_are_known(drawing):
+    publisher = drawing.node.create_publisher(TFMessage, "/tf_static", LATCHED)
+    transform = TransformStamped(child_frame_id="lens")
+    transform.header.frame_id = "head"
+    transform.transform.translation.x, transform.transform.rotation.w = 0.5, 1.0
+    publisher.publish(TFMessage(transforms=[transform]))
+    assert drawing.until(lambda: "lens" in drawing.topics.frames)
+    frame = drawing.topics.frames["lens"]
+    assert (frame.parent, frame.position.tolist()) == ("head", [0.5, 0.0, 0.0])
