@@ -29,7 +29,7 @@ ARGUMENTS = [
         "scene",
         default_value="humanoid",
         description="Scene to simulate: the name of a shipped scene (humanoid, quadruped, arm, "
-        "handover, zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
+        "handover, walk_grasp, zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
     ),
     DeclareLaunchArgument(
         "real_time_factor",
@@ -67,8 +67,8 @@ ARGUMENTS = [
         "controller",
         default_value="",
         description="Controller that runs in the simulator, synchronous with the physics: a "
-        "shipped one (grasp_reflex, handover, pick_place, stand) or the path of a YAML file. "
-        "Default: the value in the params_file, or none.",
+        "shipped one (grasp_reflex, handover, pick_place, stand, walk, walk_grasp) or the path of a "
+        "YAML file. Default: the value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controllers",

@@ -283,7 +283,7 @@ def test_help_names_the_shipped_scenes_within_two_seconds():
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert done.returncode == 0
     assert done.stderr == ""
-    for scene in ("arm", "handover", "humanoid", "quadruped", "zoo"):
+    for scene in ("arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"):
         assert scene in done.stdout
     assert "--ros-args -p scene:=" in done.stdout
     # Processor time, so that a busy machine does not count.

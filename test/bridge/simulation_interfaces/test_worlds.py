@@ -156,7 +156,8 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
         assert response.result.result == OK, response.result.error_message
         return [world.name for world in response.worlds]
 
-    shipped = ["arm", "handover", "humanoid", "quadruped", "zoo", "empty", "ground", "plates"]
+    scenes = ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
+    shipped = [*scenes, "empty", "ground", "plates"]
     assert listed() == shipped
     assert listed(filter=TagsFilter(tags=["quadruped"])) == ["quadruped", "zoo"]
     assert listed(additional_sources=[str(tmp_path)]) == [*shipped, "boxes"]

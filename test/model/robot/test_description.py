@@ -14,7 +14,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.uri import resolve
 
 DATA = Path(__file__).parents[1] / "data"
-SCENES = ["arm", "handover", "humanoid", "quadruped", "zoo"]
+SCENES = ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
 
 
 @pytest.fixture

@@ -34,10 +34,10 @@ def read(tmp_path: Path):
 
 
 def test_the_package_has_the_expected_scenes():
-    assert list(shipped_scenes()) == ["arm", "handover", "humanoid", "quadruped", "zoo"]
+    assert list(shipped_scenes()) == ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
 
 
-@pytest.mark.parametrize("name", ["arm", "handover", "humanoid", "quadruped", "zoo"])
+@pytest.mark.parametrize("name", ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"])
 def test_every_shipped_scene_loads_by_its_name_and_compiles(name):
     config = load_scene(name)
     assert config.name == name
@@ -250,7 +250,7 @@ def test_the_error_for_an_unknown_scene_has_the_closest_and_lists_all():
         load_scene("humaniod")
     assert str(caught.value) == (
         "scene 'humaniod' not found (did you mean 'humanoid'?); "
-        "there are: arm, handover, humanoid, quadruped, zoo; a robot of a "
+        "there are: arm, handover, humanoid, quadruped, walk_grasp, zoo; a robot of a "
         "collection is <collection>:<robot>, e.g. example-robot-data:ur10"
     )
 

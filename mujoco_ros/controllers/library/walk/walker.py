@@ -32,9 +32,13 @@ from mujoco_ros.controllers.library.walk.stabilizer import (
 )
 from mujoco_ros.controllers.library.walk.step_adjustment import StepAdjustment
 from mujoco_ros.controllers.library.walk.swing import TOUCHDOWN, swing
+from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
+    FloatingBaseKinematics,
+)
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
+from mujoco_ros.model.errors import UserInputError, unknown
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _CONTACT_WEIGHT, _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = 1e4, 1e2, 1e1, 1e-2
@@ -64,6 +68,8 @@ class Walker:
     Attributes:
         estimator: Estimates base and centre of mass.
         joints: Indices of the joints that it moves.  # (n,)
+        home: Positions that they approach as far as the tasks permit, at first the initial ones
+            [rad or m].  # (n,)
         gravity: [m/s²]
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
@@ -112,14 +118,14 @@ class Walker:
         tasks = (self._com, *self._feet, self._trunk)
         self._control = WholeBodyControl(robot, feet[0], tasks, period=self._period, joints=joints)
         self.joints = chosen = self._control.joints
-        self._home = robot.home[chosen]
-        self._rest = JointTask(self._home, weight=_JOINT_WEIGHT)
+        self.home = robot.home[chosen]
+        self._rest = JointTask(self.home, weight=_JOINT_WEIGHT)
         self._control.tasks = (*tasks, self._rest)
         self._others = np.setdiff1d(np.arange(len(robot.joints)), chosen)
         body = self._control.body
         self.gravity = -float(robot.model.opt.gravity[2])
         self._half_sizes = np.array([sole.half_size for sole in soles])
-        self._control.start(np.zeros(3), _UPRIGHT, self._home)
+        self._control.start(np.zeros(3), _UPRIGHT, self.home)
         at = np.array([task.frame(body)[0] for task in self._feet])
         self._height = float(body.com[2] - at[:, 2].min())
         self._width = float(np.hypot(*(at[LEFT] - at[RIGHT])[:2]))
@@ -177,6 +183,30 @@ class Walker:
         self._rest.q[:] = observation.q[self.joints]
 
     @property
+    def body(self) -> FloatingBaseKinematics:
+        """The reference configuration."""
+        return self._control.body
+
+    def add_tasks(self, tasks: Sequence[WholeBodyTask]) -> None:
+        """Fulfil further tasks from the next `step` on."""
+        self._control.tasks = (*self._control.tasks, *tasks)
+
+    def stiffen(self, joints: Sequence[str], weight: float) -> None:
+        """Keep joints near `home` with a larger weight; that of the others is 0.01.
+
+        Raises:
+            UserInputError: A joint does not exist.
+        """
+        for name in joints:
+            if name not in self._robot.joints:
+                raise unknown("joint", name, self._robot.joints)
+            self._rest.weight[self.joints == self._robot.joints.index(name)] = weight
+
+    def relax(self) -> None:
+        """Approach `home` from the present configuration again, slowly."""
+        self._rest.q[:] = self._control.q
+
+    @property
     def is_at_rest(self) -> bool:
         """Whether the robot stands on both feet."""
         return self.gait.phase is None
@@ -224,7 +254,7 @@ class Walker:
         self._move_com(reference.dcm)
         self._comply(yaws)
         step, rest = _TURN * self._period, self._rest.q
-        np.minimum(self._home, rest + step, out=self._next)
+        np.minimum(self.home, rest + step, out=self._next)
         np.maximum(self._next, rest - step, out=rest)
         control, references = self._control, self._references
         self._set_others(observation)

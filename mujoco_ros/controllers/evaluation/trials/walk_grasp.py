@@ -1,0 +1,207 @@
+"""Trial of walk_grasp: a humanoid carries a box from one table to another."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, command_delay
+from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
+from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, set_mass
+from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
+from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.simulation import Simulation
+
+Range = tuple[float, float]
+_CARTON, _TABLES = "carton/carton", ("first_table/long_table", "second_table/long_table")
+_HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
+_BOX_AT = (0.4, 0.0)
+"""Middle of the places of the box [m]."""
+_PUSH_S, _PUSHES = 0.1, 40
+"""Duration of a push [s], and the number of pushes that are drawn."""
+_FALLEN, _UPRIGHT = 0.8, 0.1
+"""Part of the initial height below which the robot has fallen, and largest tilt at the end [rad]."""
+_NEAR = 0.01
+"""Largest distance of the box from the height at which it stands [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Carries:
+    """Ranges of the conditions, with uniform distributions.
+
+    Attributes:
+        x: Start of the robot, forwards to the first table [m].
+        y: Start of the robot, to the left [m].
+        yaw: Heading of the robot at the start [rad].
+        offset: Largest distance of the box from its middle, along x and along y [m].
+        box_yaw: Yaw of the box [rad].
+        table: Height of each table above 0.75 m [m].
+        box_mass: Mass of the box [kg].
+        friction: Factor on all friction.
+        mass: Factor on the mass of each link, which the controller does not know.
+        delay: Delay of the commands [s].
+        push: Horizontal impulses on the base in any direction, per mass of the robot [m/s].
+        push_period: Mean time between two pushes [s].
+        noise: Noise of the observations.
+    """
+
+    x: Range = (-1.6, -1.6)
+    y: Range = (0.0, 0.0)
+    yaw: Range = (0.0, 0.0)
+    offset: float = 0.0
+    box_yaw: Range = (0.0, 0.0)
+    table: Range = (0.0, 0.0)
+    box_mass: Range = (0.5, 0.5)
+    friction: Range = (1.0, 1.0)
+    mass: Range = (1.0, 1.0)
+    delay: Range = (0.0, 0.0)
+    push: Range = (0.0, 0.1)
+    push_period: float = 5.0
+    noise: Noise = USUAL
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            pair = getattr(self, field.name)
+            if isinstance(pair, tuple) and not pair[0] <= pair[1]:
+                raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
+        for name in ("box_mass", "friction", "mass"):
+            if not getattr(self, name)[0] > 0.0:
+                raise UserInputError(f"{name} must be positive, got {getattr(self, name)[0]:g}")
+        for name in ("push", "delay"):
+            if not getattr(self, name)[0] >= 0.0:
+                raise UserInputError(f"{name} must not be negative, got {getattr(self, name)[0]:g}")
+        if not (self.offset >= 0.0 and self.push_period > 0.0):
+            raise UserInputError("offset must not be negative, and push_period must be positive")
+
+
+_YAW = float(np.deg2rad(15.0))
+CARRIES: Mapping[str, Carries] = {
+    "pushed": Carries(),
+    "randomised": Carries(
+        x=(-2.6, -0.5),
+        y=(-1.0, 0.4),
+        yaw=(-np.pi, np.pi),
+        offset=0.05,
+        box_yaw=(-_YAW, _YAW),
+        table=(-0.03, 0.03),
+        box_mass=(0.1, 0.8),
+        friction=(0.6, 1.4),
+        mass=(0.95, 1.05),
+        delay=(0.005, 0.005),
+        push=(0.0, 0.0),
+    ),
+}
+"""From the standard start with pushes; with random places, masses and friction."""
+
+
+@dataclass(frozen=True)
+class WalkGraspTrial(Trial):
+    """The trial."""
+
+    ranges: Carries = CARRIES["pushed"]
+    controller: str = "walk_grasp"
+    limit: float = 240.0
+
+    @property
+    def scene(self) -> str:
+        """Name of the scene."""
+        return "walk_grasp"
+
+    def conditions(self, seed: int) -> Conditions:
+        """Draw the conditions; each push has a strength, a direction and a time."""
+        random, ranges = np.random.default_rng(seed), self.ranges
+        names = ("x", "y", "yaw", "box_yaw", "box_mass", "friction", "delay")
+        drawn = {name: random.uniform(*getattr(ranges, name)) for name in names}
+        drawn["first_table"], drawn["second_table"] = random.uniform(*ranges.table, size=2)
+        for axis, place in zip("xy", _BOX_AT, strict=True):
+            drawn[f"box_{axis}"] = place + random.uniform(-ranges.offset, ranges.offset)
+        drawn["masses"] = float(random.integers(2**31))  # seed of the factors
+        for number in range(_PUSHES if ranges.push[1] > 0.0 else 0):
+            drawn[f"push_{number}"] = random.uniform(*ranges.push)
+            drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
+            drawn[f"push_at_{number}"] = (number + random.uniform(0.5, 1.0)) * ranges.push_period
+        return drawn
+
+    def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
+        """Set the start of the robot, the tables and the box."""
+        model.geom_friction[:, 0] *= conditions["friction"]
+        for name, table in zip(("first_table", "second_table"), _TABLES, strict=True):
+            model.body_pos[model.body(table).id, 2] += conditions[name]
+        z = _TABLE_HEIGHT + conditions["first_table"] + _HALF_HEIGHT
+        box = upright(conditions["box_x"], conditions["box_y"], z, conditions["box_yaw"])
+        body = model.body(_CARTON)
+        set_mass(model, int(body.id), conditions["box_mass"])
+        at_box = int(model.jnt_qposadr[int(body.jntadr[0])])
+        at_base = int(model.jnt_qposadr[int(model.body_jntadr[free_base(model)])])
+        half = 0.5 * conditions["yaw"]
+        for qpos in (model.qpos0, *model.key_qpos):
+            qpos[at_box : at_box + 7] = *box.position, *box.quat_wxyz
+            qpos[at_base : at_base + 2] = conditions["x"], conditions["y"]
+            qpos[at_base + 3 : at_base + 7] = np.cos(half), 0.0, 0.0, np.sin(half)
+
+    def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
+        """Set the masses of the links."""
+        random, box = np.random.default_rng(int(conditions["masses"])), model.body(_CARTON).id
+        factors = random.uniform(*self.ranges.mass, size=model.nbody)
+        factors[box] = 1.0
+        scale_masses(model, factors)
+
+    def command_filter(self, conditions: Conditions) -> CommandFilter:
+        """Return a function that delays commands."""
+        return command_delay(conditions["delay"])
+
+    def act(
+        self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
+    ) -> None:
+        """Push."""
+        base, force = free_base(simulation.model), np.zeros(3)
+        mass = float(simulation.model.body_subtreemass[base])
+        number = int(simulation.time / self.ranges.push_period)
+        if (name := f"push_{number}") in conditions:
+            if 0.0 <= simulation.time - conditions[f"push_at_{number}"] < _PUSH_S:
+                angle = conditions[f"push_direction_{number}"]
+                force[:2] = np.array([np.cos(angle), np.sin(angle)])
+                force *= conditions[name] * mass / _PUSH_S
+        simulation.data.xfrc_applied[base, :3] = force
+
+    def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
+        """Measure the base and the box at the end, and the estimated base."""
+        simulation = recorder.simulation
+        data, model = simulation.data, simulation.model
+        start = simulation.plant.start.qpos
+        address = simulation.layout.robots[0].bases[0].qpos
+        now = data.qpos[address : address + 7]
+        box = data.joint("carton/carton_free").qpos
+        board = model.geom("second_table/long_table_board").id
+        offset = data.geom_xmat[board].reshape(3, 3).T @ (box[:3] - data.geom_xpos[board])
+        size = model.geom_size[board]
+        made = recorder.made
+        return {
+            "height": float(now[2] / start[address + 2]),
+            "tilt": float(_tilt(now[3:])),
+            "box_inside": float((size - np.abs(offset))[:2].min()),
+            "box_height": float(offset[2] - size[2] - _HALF_HEIGHT),
+            "box_tilt": float(_tilt(box[3:])),
+            "cycle": made[-1].time if made else simulation.time,
+            **recorder.estimate.metrics(),
+        }
+
+    def flaw(self, measures: Mapping[str, float]) -> str:
+        """Return ``fell``, or ``missed_place`` if the box does not stand on the second table."""
+        if not (measures["height"] >= _FALLEN and measures["tilt"] <= _UPRIGHT):
+            return "fell"
+        is_placed = (
+            measures["box_inside"] > 0.0
+            and abs(measures["box_height"]) <= _NEAR
+            and measures["box_tilt"] <= _UPRIGHT
+        )
+        return "" if is_placed else "missed_place"
+
+
+def _tilt(quat_wxyz: np.ndarray) -> float:
+    """Return the tilt of a body [rad]."""
+    _, x, y, _ = quat_wxyz.tolist()
+    return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))

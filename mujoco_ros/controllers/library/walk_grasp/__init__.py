@@ -1,0 +1,1 @@
+"""Controller with which a humanoid carries a box from one table to another."""

@@ -1,0 +1,154 @@
+"""Where the head camera sees a box."""
+
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future
+from math import atan2, hypot
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
+from mujoco_ros.controllers.interface.inputs import PlanarPose
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.walk.walker import Walker
+from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig, MarkerDetector
+from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
+    FloatingBaseKinematics,
+)
+from mujoco_ros.model.errors import UserInputError, unknown
+
+_OPTICAL = np.diag((1.0, -1.0, -1.0))
+"""Axes of an optical frame in those of a MuJoCo camera."""
+_UPRIGHT = 0.9
+"""Least cosine of the tilt of the box, beyond which a detection is wrong."""
+_REMEMBERED = 400
+"""Ticks for which the pose of the camera is known after a request."""
+_AIMED = 0.05
+"""Largest difference of a joint of the neck from its target [rad]."""
+
+
+class BoxView:
+    """Looks for a box that stands upright, and measures its pose.
+
+    All poses are in the frame of the estimated base.
+
+    Attributes:
+        box: Yaw and place of the last measurement; None before.
+        height: Height of the middle of the box [m].
+        count: Number of images with the box since `look`.
+        images: Number of images since `look`.
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        camera: str,
+        neck: Sequence[str],
+        markers: Sequence[MarkerConfig],
+    ) -> None:
+        """Set the camera.
+
+        Args:
+            robot: The robot.
+            camera: Name of the camera.
+            neck: Names of the joints that turn it left and down.
+            markers: Markers of the box.
+
+        Raises:
+            UserInputError: A joint or the camera does not exist.
+        """
+        for name in neck:
+            if name not in robot.joints:
+                raise unknown("neck: joint", name, robot.joints)
+        if len(neck) != 2:
+            raise UserInputError("neck must be two joints, which turn the camera left and down")
+        model = robot.model
+        self._camera, self._detector = camera, MarkerDetector(markers)
+        number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, robot.prefix + camera)
+        if number < 0:
+            prefix = robot.prefix
+            names = [model.camera(it).name for it in range(model.ncam)]
+            raise unknown("camera", camera, [it.removeprefix(prefix) for it in names])
+        self._body = int(model.cam_bodyid[number])
+        self._offset = model.cam_pos[number].copy()
+        axes = np.zeros(9)
+        mujoco.mju_quat2Mat(axes, model.cam_quat[number])
+        self._axes = axes.reshape(3, 3) @ _OPTICAL
+        self._neck = [robot.joints.index(name) for name in neck]
+        joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, robot.prefix + neck[0])
+        self._trunk = int(model.body_parentid[model.jnt_bodyid[joint]])
+        self._limits = robot.lower[self._neck], robot.upper[self._neck]
+        # Downwards angle of the optical axis in the zero position of the neck.
+        self._tilt = float(np.arcsin(np.clip(-self._axes[2, 2], -1.0, 1.0)))
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin without a box."""
+        self._request: Future[Image] | None = None
+        self._poses: deque[tuple[float, np.ndarray, np.ndarray]] = deque(maxlen=_REMEMBERED)
+        self.box: PlanarPose | None = None
+        self.height = 0.0
+        self.look()
+
+    def forget(self) -> None:
+        """Forget the box."""
+        self.box = None
+
+    def look(self) -> None:
+        """Begin a new measurement, of which `box` will be the mean."""
+        self._request = None
+        self._sum, self.count, self.images = np.zeros(5), 0, 0
+
+    def aim(self, walker: Walker, left: float, down: float) -> None:
+        """Turn the camera to angles about the vertical and downwards, within the limits [rad]."""
+        targets = np.clip((left, down - self._tilt), *self._limits)
+        for joint, target in zip(self._neck, targets, strict=True):
+            walker.home[np.flatnonzero(walker.joints == joint)] = target
+
+    def aim_at_box(self, walker: Walker) -> None:
+        """Turn the camera to the box."""
+        if self.box is None:
+            return
+        origin, _ = self._camera_pose(walker.estimator.robot)
+        trunk = walker.estimator.robot.data.xmat[self._trunk].reshape(3, 3)
+        x, y, z = (np.array([self.box.x, self.box.y, self.height]) - origin) @ trunk
+        self.aim(walker, atan2(y, x), atan2(-z, hypot(x, y)))
+
+    def is_aimed(self, walker: Walker, q: np.ndarray) -> bool:
+        """Return whether the neck is at its targets, given the joint positions."""
+        targets = [walker.home[np.flatnonzero(walker.joints == it)].item() for it in self._neck]
+        return bool(np.abs(q[self._neck] - targets).max() < _AIMED)
+
+    def step(self, context: StateContext, walker: Walker) -> None:
+        """Request images and take those that have arrived."""
+        origin, axes = self._camera_pose(walker.estimator.robot)
+        self._poses.append((context.time, origin, axes))
+        request = self._request
+        if request is not None and request.done():
+            self._request = None
+            self._take(request.result())
+        if self._request is None:
+            self._request = context.store.get(IMAGE_GET)(self._camera)
+
+    def _camera_pose(self, body: FloatingBaseKinematics) -> tuple[np.ndarray, np.ndarray]:
+        """Return origin (3,) and axes (3, 3) of the optical frame."""
+        axes = body.data.xmat[self._body].reshape(3, 3)
+        return body.data.xpos[self._body] + axes @ self._offset, axes @ self._axes
+
+    def _take(self, image: Image) -> None:
+        """Measure the box in an image, if it is in it."""
+        self.images += 1
+        _, origin, axes = min(self._poses, key=lambda it: abs(it[0] - image.time))
+        found = [
+            (origin + axes @ position, axes @ turn) for position, turn in self._detector.detect(image)
+        ]
+        found = [(position, turn) for position, turn in found if turn[2, 2] > _UPRIGHT]
+        if not found:
+            return
+        position, turn = found[0]
+        self.count += 1
+        self._sum += (*position, turn[0, 0], turn[1, 0])
+        x, y, z, cos, sin = (self._sum / self.count).tolist()
+        self.box, self.height = PlanarPose(x, y, atan2(sin, cos)), z

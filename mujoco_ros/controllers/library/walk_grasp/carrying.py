@@ -1,0 +1,218 @@
+"""Base class of the states of `walk_grasp`, and the first state."""
+
+from dataclasses import dataclass
+from math import hypot
+from typing import Any, ClassVar
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.states import (
+    WALKER,
+    BalancedWalkState,
+    StandBalancedConfig,
+    UprightConfig,
+)
+from mujoco_ros.controllers.library.walk.walker import Walker
+from mujoco_ros.controllers.library.walk_grasp.box_view import BoxView
+from mujoco_ros.controllers.library.walk_grasp.hands import Hands, HandsConfig
+from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig
+from mujoco_ros.model.errors import UserInputError
+
+HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)
+VIEW: Key[BoxView] = Key("walk_grasp/view", BoxView)
+SIZE: Key[tuple[float, ...]] = Key("walk_grasp/size", tuple)
+"""Depth, width and height of the box [m]."""
+GRASPED_AT: Key[PlanarPose] = Key("walk_grasp/grasped_at", PlanarPose)
+"""Where the robot stood when it grasped the box."""
+_RETRIES: Key[dict[int, int]] = Key("walk_grasp/retries", dict)
+"""How often each `Retry` was entered."""
+STANDING = BodyVelocity()
+_WAIST_WEIGHT = 1.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SteadyConfig(UprightConfig):
+    """Settings of all states.
+
+    Attributes:
+        max_tilt: Tilt of the base at which the robot has fallen [rad].
+        recover_above: Error of the DCM from which on the robot steps in place [m].
+        steady_below: Error of the DCM that is small [m].
+        steady_for: Time for which it is small before the robot goes on [s].
+    """
+
+    recover_above: float = 0.15
+    steady_below: float = 0.03
+    steady_for: float = 1.0
+
+    def __post_init__(self) -> None:
+        UprightConfig.__post_init__(self)
+        check_positive(self, "recover_above", "steady_below", "steady_for")
+
+
+class CarryState(BalancedWalkState):
+    """Base of the states: balances, and holds what is between the hands.
+
+    After a strong push the robot steps in place until it is steady, and then goes on.
+    """
+
+    outcomes: ClassVar[tuple[str, ...]] = ("dropped", *BalancedWalkState.outcomes)
+    failures: ClassVar[tuple[str, ...]] = ("dropped", *BalancedWalkState.failures)
+    Config: ClassVar[type[Any] | None] = SteadyConfig
+    _shaken: float | None = None
+
+    def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
+        """Walk with a velocity; return ``fell`` or ``dropped``."""
+        walker, hands = context.store.get(WALKER), context.store.get(HANDS)
+        hands.step(context.observation, walker, context.period)
+        gait, config = walker.gait, self.config
+        error = hypot(*walker.dcm_error.tolist())
+        if error > (config.steady_below if gait.is_marching else config.recover_above):
+            self._shaken = context.time
+        if self._shaken is not None:
+            gait.is_marching = context.time - self._shaken < config.steady_for
+            self._shaken = self._shaken if gait.is_marching else None
+        fallen = super().balance(context, STANDING if gait.is_marching else velocity)
+        if fallen is not None:
+            return fallen
+        if hands.has_lost:
+            context.reason = f"the hands press with {hands.force.mean():.1f} N"
+            return "dropped"
+        return None
+
+    def is_steady(self, context: StateContext) -> bool:
+        """Return whether the robot stands on both feet."""
+        walker = context.store.get(WALKER)
+        return walker.is_at_rest and not walker.gait.is_marching
+
+    def teardown(self, context: StateContext) -> None:
+        """Step in place no more."""
+        self._shaken = None
+        if WALKER in context.store:
+            context.store.get(WALKER).gait.is_marching = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class BeginWalkGraspConfig(StandBalancedConfig):
+    """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
+
+    Attributes:
+        feet: Names of the bodies of left and right foot.
+        force_sensors: Names of their force-torque sensors.
+        imu: Name of the IMU; empty for the first one, of the base if it has one.
+        joints: Names of the joints that it moves; empty for all.
+        hands: The hands.
+        waist: Names of joints that the hands shall hardly use.
+        camera: Name of the camera that looks for the box.
+        neck: Names of the joints that turn the camera left and down.
+        markers: Markers of the box, in the frame of its middle.
+        size: Depth, width and height of the box [m].
+        duration: Time until the robot begins [s].
+    """
+
+    hands: HandsConfig
+    camera: str
+    neck: tuple[str, ...]
+    markers: tuple[MarkerConfig, ...]
+    size: tuple[float, float, float]
+    waist: tuple[str, ...] = ()
+    duration: float = 1.5
+    steady_below: float = 0.03
+    steady_for: float = 1.0
+
+    def __post_init__(self) -> None:
+        StandBalancedConfig.__post_init__(self)
+        check_positive(self, "duration", "steady_below", "steady_for")
+        if not min(self.size) > 0.0:
+            raise UserInputError(f"size must be positive, got {self.size}")
+
+
+class BeginWalkGrasp(CarryState):
+    """Stands on both feet, at first in the measured pose."""
+
+    outcomes = ("done", *CarryState.outcomes)
+    Config = BeginWalkGraspConfig
+    config: BeginWalkGraspConfig
+
+    def configure(self, robot: RobotModel, store: Store) -> None:
+        """Prepare the kinematics; the robot must have all bodies, joints and sensors."""
+        config = self.config
+        self._walker = Walker(
+            *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
+        )
+        self._walker.stiffen(config.waist, _WAIST_WEIGHT)
+        self._hands = Hands(robot, config.hands)
+        self._walker.add_tasks(self._hands.tasks)
+        self._view = BoxView(robot, config.camera, config.neck, config.markers)
+
+    def start(self, context: StateContext) -> None:
+        """Begin in the measured pose."""
+        config, store = self.config, context.store
+        if WALKER in store:
+            return
+        self._walker.begin(context.observation, config, config, context.period)
+        self._view.reset()
+        self._hands.end(self._walker)
+        store.set(WALKER, self._walker)
+        store.set(HANDS, self._hands)
+        store.set(VIEW, self._view)
+        store.set(SIZE, config.size)
+        store.set(_RETRIES, {})
+
+    def run(self, context: StateContext) -> str | None:
+        """Balance."""
+        ended = self.balance(context, STANDING)
+        is_over = context.has_elapsed(self.config.duration) and self.is_steady(context)
+        return ended or ("done" if is_over else None)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RetryConfig(SteadyConfig):
+    """Settings of `Retry`.
+
+    Attributes:
+        most: Number of retries.
+    """
+
+    most: int = 2
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "most")
+
+
+class Retry(CarryState):
+    """Counts how often it was entered, and gives up after the last retry."""
+
+    outcomes = ("retry", "give_up", *CarryState.outcomes)
+    failures = ("give_up", *CarryState.failures)
+    Config = RetryConfig
+    config: RetryConfig
+
+    def run(self, context: StateContext) -> str | None:
+        """Decide; after giving up, count anew."""
+        ended = self.balance(context, STANDING)
+        if ended is not None:
+            return ended
+        counts = context.store.get(_RETRIES)
+        counts[id(self)] = count = counts.get(id(self), 0) + 1
+        if count <= self.config.most:
+            return "retry"
+        counts[id(self)] = 0
+        context.reason = f"after {self.config.most} retries"
+        return "give_up"
+
+
+class StandStill(CarryState):
+    """Balances with the hands where they are."""
+
+    outcomes = ()
+    failures = ()
+
+    def run(self, context: StateContext) -> str | None:
+        """Never finish, even after a fall."""
+        self.balance(context, STANDING)
+        return None

@@ -1,0 +1,257 @@
+"""States of `walk_grasp` that move the hands."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.inputs import PlanarPose
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.goal import error_of
+from mujoco_ros.controllers.library.walk.states import WALKER
+from mujoco_ros.controllers.library.walk_grasp.carrying import (
+    GRASPED_AT,
+    HANDS,
+    SIZE,
+    STANDING,
+    VIEW,
+    CarryState,
+    SteadyConfig,
+)
+from mujoco_ros.controllers.library.walk_grasp.hands import Hands
+from mujoco_ros.model.pose import rpy_of
+
+
+class HandState(CarryState):
+    """Base of the states in which the robot stands and moves its hands."""
+
+    outcomes: ClassVar[tuple[str, ...]] = ("done", *CarryState.outcomes)
+
+    def run(self, context: StateContext) -> str | None:
+        """Balance, and move the hands while the robot stands."""
+        ended = self.balance(context, STANDING)
+        if ended is not None or not self.is_steady(context):
+            return ended
+        return self.move(context, context.store.get(HANDS))
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Move the hands; finish when they are there."""
+        return "done" if hands.is_there else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MoveHandsConfig(SteadyConfig):
+    """Settings of `MoveHands`.
+
+    Attributes:
+        x: Place of the middle between the hands, forwards of the base [m].
+        z: The same, upwards [m].
+        gap: Half of the distance between the hands [m].
+    """
+
+    x: float = 0.28
+    z: float = 0.2
+    gap: float = 0.28
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "gap")
+
+
+class MoveHands(HandState):
+    """Moves the empty hands to a place in front of the body."""
+
+    Config = MoveHandsConfig
+    config: MoveHandsConfig
+
+    def start(self, context: StateContext) -> None:
+        """Set the goal."""
+        hands, config = context.store.get(HANDS), self.config
+        hands.begin(context.store.get(WALKER))
+        hands.move((config.x, 0.0, config.z), config.gap)
+
+
+class RestHands(HandState):
+    """Lets the arms return to their initial configuration."""
+
+    def start(self, context: StateContext) -> None:
+        """Move the hands no more."""
+        context.store.get(HANDS).end(context.store.get(WALKER))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReachConfig(SteadyConfig):
+    """Settings of `Reach`.
+
+    Attributes:
+        clearance: Distance of the hands from the sides of the box [m].
+    """
+
+    clearance: float = 0.06
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "clearance")
+
+
+class Reach(HandState):
+    """Moves the hands beside the box, and measures what they weigh."""
+
+    Config = ReachConfig
+    config: ReachConfig
+
+    def start(self, context: StateContext) -> None:
+        """Set the goal from the measured pose of the box."""
+        store = context.store
+        walker, view, hands = store.get(WALKER), store.get(VIEW), store.get(HANDS)
+        assert view.box is not None
+        base = walker.estimator.base.pose
+        x, y, z = base.position.tolist()
+        box = error_of(view.box, PlanarPose(x, y, rpy_of(base.quat_wxyz)[2]))
+        hands.begin(walker)
+        half = 0.5 * store.get(SIZE)[1] + self.config.clearance
+        hands.move((box.x, box.y, view.height - z), half, box.yaw)
+        store.set(GRASPED_AT, walker.place())
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Finish when they are there."""
+        if not hands.is_there:
+            return None
+        hands.tare()
+        return "done"
+
+
+class Squeeze(HandState):
+    """Presses the hands against the box."""
+
+    def start(self, context: StateContext) -> None:
+        """Begin to press."""
+        store = context.store
+        store.get(HANDS).press(store.get(SIZE)[1], store.get(WALKER))
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Finish when both hands press."""
+        return "done" if hands.is_pressing else None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LiftBoxConfig(SteadyConfig):
+    """Settings of `LiftBox`.
+
+    Attributes:
+        height: [m]
+        lightest: Least mass of a box that is lifted [kg].
+    """
+
+    height: float = 0.1
+    lightest: float = 0.04
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "height", "lightest")
+
+
+class LiftBox(HandState):
+    """Lifts the box."""
+
+    outcomes = ("slipped", *HandState.outcomes)
+    failures = ("slipped", *HandState.failures)
+    Config = LiftBoxConfig
+    config: LiftBoxConfig
+
+    def start(self, context: StateContext) -> None:
+        """Set the goal."""
+        context.store.get(HANDS).goal.centre[2] += self.config.height
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Finish when the hands are there; they must carry something."""
+        if not hands.is_there:
+            return None
+        mass = hands.weight / context.store.get(WALKER).gravity
+        context.reason = f"the hands carry {mass:.2f} kg"
+        return "done" if mass >= self.config.lightest else "slipped"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LowerBoxConfig(SteadyConfig):
+    """Settings of `LowerBox`.
+
+    Attributes:
+        depth: Largest distance [m].
+        speed: Velocity [m/s].
+        contact: Force of the table on the box, beyond its weight, with which it stands [N].
+    """
+
+    depth: float = 0.25
+    speed: float = 0.05
+    contact: float = 8.0
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "depth", "speed", "contact")
+
+
+class LowerBox(HandState):
+    """Lowers the box until it stands on something."""
+
+    outcomes = ("no_table", *HandState.outcomes)
+    failures = ("no_table", *HandState.failures)
+    Config = LowerBoxConfig
+    config: LowerBoxConfig
+
+    def start(self, context: StateContext) -> None:
+        """Begin where the hands are."""
+        self._lowered = 0.0
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Finish with the force of the table."""
+        config = self.config
+        if hands.weight < -config.contact:
+            return "done"
+        if self._lowered > config.depth:
+            context.reason = f"there is no table {config.depth:g} m below"
+            return "no_table"
+        step = config.speed * context.period
+        self._lowered += step
+        hands.goal.centre[2] -= step
+        return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReleaseBoxConfig(SteadyConfig):
+    """Settings of `ReleaseBox`.
+
+    Attributes:
+        clearance: Distance of the hands from the sides of the box [m].
+        height: Height by which they are lifted then [m].
+    """
+
+    clearance: float = 0.08
+    height: float = 0.2
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "clearance", "height")
+
+
+class ReleaseBox(HandState):
+    """Opens the hands, and lifts them."""
+
+    Config = ReleaseBoxConfig
+    config: ReleaseBoxConfig
+
+    def start(self, context: StateContext) -> None:
+        """Open."""
+        half = 0.5 * context.store.get(SIZE)[1] + self.config.clearance
+        context.store.get(HANDS).open(half)
+        context.store.get(VIEW).forget()
+        self._is_open = False
+
+    def move(self, context: StateContext, hands: Hands) -> str | None:
+        """Lift the open hands."""
+        if not hands.is_there:
+            return None
+        if self._is_open:
+            return "done"
+        self._is_open = True
+        hands.goal.centre[2] += self.config.height
+        return None

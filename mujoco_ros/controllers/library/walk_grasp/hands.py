@@ -1,0 +1,220 @@
+"""Two hands that hold a box between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import cos, sin
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.walker import Walker
+from mujoco_ros.controllers.library.walk_grasp.hand_task import HandTask
+from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
+from mujoco_ros.model.errors import UserInputError, unknown
+
+_FORCE_TIME = 0.02
+"""Time constant of the measured forces [s]."""
+_THINNEST = 0.03
+"""Distance by which the hands come closer than the box is wide, at most [m]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HandsConfig:
+    """The hands of a robot.
+
+    Attributes:
+        bodies: Names of the bodies of left and right hand.
+        force_sensors: Names of their force-torque sensors.
+        point: Where a hand touches the box, in the frame of its body [m].
+        axis: Axis of that frame which points away from the box.
+        speed: Velocity of the hands [m/s].
+        squeeze: Force with which each hand presses [N].
+        squeeze_gain: Velocity of the hands per error of this force [m/(s N)].
+        least_squeeze: Force below which the box is lost [N].
+    """
+
+    bodies: tuple[str, ...]
+    force_sensors: tuple[str, ...]
+    point: tuple[float, float, float]
+    axis: tuple[float, float, float] = (1.0, 0.0, 0.0)
+    speed: float = 0.2
+    squeeze: float = 40.0
+    squeeze_gain: float = 0.001
+    least_squeeze: float = 5.0
+
+    def __post_init__(self) -> None:
+        check_positive(self, "speed", "squeeze", "squeeze_gain", "least_squeeze")
+        for name in ("bodies", "force_sensors"):
+            if len(getattr(self, name)) != 2:
+                raise UserInputError(f"{name} must be two names, of the left and the right hand")
+        if not np.linalg.norm(self.axis) > 0.0:
+            raise UserInputError("axis must not be zero")
+
+
+@dataclass(slots=True)
+class Grip:
+    """Where the hands are, relative to the base.
+
+    Attributes:
+        centre: Middle between them [m].  # (3,)
+        half: Half of their distance [m].
+        yaw: Direction of the box, to whose sides they belong [rad].
+    """
+
+    centre: np.ndarray = field(default_factory=lambda: np.zeros(3))
+    half: float = 0.0
+    yaw: float = 0.0
+
+
+class Hands:
+    """Moves the hands, and presses them together.
+
+    Attributes:
+        goal: Where they go.
+        force: Force of each hand on the box [N].  # (2,)
+        weight: What the hands carry, less `tare` [N].
+    """
+
+    def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
+        """Set the hands.
+
+        Raises:
+            UserInputError: A body or a sensor does not exist.
+        """
+        self.config, model = config, robot.model
+        axis = np.array(config.axis) / np.linalg.norm(config.axis)
+        self.tasks = tuple(
+            HandTask(tool_ids(model, robot.prefix + name)[1], np.array(config.point), axis)
+            for name in config.bodies
+        )
+        self._axis, self._sites = axis, []
+        for name in config.force_sensors:
+            site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, robot.prefix + name)
+            if site < 0:
+                raise unknown("force sensor", name, [])
+            self._sites.append(site)
+        self.goal, self._present = Grip(), Grip()
+        self.force, self._load, self._tare = np.zeros(2), 0.0, 0.0
+        self._pressed = np.zeros(2)
+        self._width: float | None = None
+        self._has_pressed = False
+        self._is_first = True
+
+    @property
+    def is_active(self) -> bool:
+        """Whether they are moved."""
+        return self.tasks[0].is_active
+
+    @property
+    def is_holding(self) -> bool:
+        """Whether they press against a box."""
+        return self._width is not None
+
+    @property
+    def is_pressing(self) -> bool:
+        """Whether they press with most of the force."""
+        return bool(self.force.min() > 0.8 * self.config.squeeze)
+
+    @property
+    def has_lost(self) -> bool:
+        """Whether they do not touch any more what they have pressed."""
+        return self._has_pressed and bool(self.force.mean() < self.config.least_squeeze)
+
+    @property
+    def weight(self) -> float:
+        """What the hands carry, less that at the last `tare` [N]."""
+        return self._load - self._tare
+
+    @property
+    def is_there(self) -> bool:
+        """Whether they have reached the goal."""
+        goal, present = self.goal, self._present
+        return bool(
+            np.abs(goal.centre - present.centre).max() < 1e-6
+            and (self.is_holding or abs(goal.half - present.half) < 1e-6)
+            and abs(goal.yaw - present.yaw) < 1e-6
+        )
+
+    def begin(self, walker: Walker) -> None:
+        """Move the hands from now on, at first where they are."""
+        if not self.is_active:
+            left, right = (task.point(walker.body) for task in self.tasks)
+            present, goal = self._present, self.goal
+            present.centre[:] = goal.centre[:] = 0.5 * (left + right)
+            present.half = goal.half = 0.5 * float(left[1] - right[1])
+            present.yaw = goal.yaw = 0.0
+            for task in self.tasks:
+                task.is_active = True
+
+    def end(self, walker: Walker) -> None:
+        """Let the arms return to their initial configuration."""
+        for task in self.tasks:
+            task.is_active = False
+        walker.relax()
+        self._let_go()
+
+    def move(self, centre: Sequence[float], half: float, yaw: float = 0.0) -> None:
+        """Go to a middle (3,), with half of a distance, in the frame of the base [m, rad]."""
+        self.goal.centre[:], self.goal.half, self.goal.yaw = centre, half, yaw
+
+    def press(self, width: float, walker: Walker) -> None:
+        """Press from now on against a box of a width [m], without turning it."""
+        self._width = width
+        for task in self.tasks:
+            task.lock(walker.body)
+
+    def open(self, half: float) -> None:
+        """Press no more; go to half of a distance [m]."""
+        self._let_go()
+        self.goal.half = half
+
+    def _let_go(self) -> None:
+        self._width, self._has_pressed = None, False
+        for task in self.tasks:
+            task.free()
+
+    def tare(self) -> None:
+        """Take the present load for that of the empty hands."""
+        self._tare = self._load
+
+    def step(self, observation: Observation, walker: Walker, period: float) -> None:
+        """Measure the forces, and move the targets of the tasks."""
+        self._measure(observation, walker, period)
+        self._has_pressed |= self.is_holding and self.is_pressing
+        goal, present, config = self.goal, self._present, self.config
+        step = config.speed * period
+        offset = goal.centre - present.centre
+        size = float(np.sqrt(offset @ offset))
+        present.centre += offset * min(1.0, step / size) if size > 0.0 else 0.0
+        present.yaw += min(max(goal.yaw - present.yaw, -step), step)
+        if self._width is None:
+            present.half += min(max(goal.half - present.half, -step), step)
+        else:
+            missing = config.squeeze - float(self.force.mean())
+            rate = min(max(config.squeeze_gain * missing, -config.speed), 0.25 * config.speed)
+            present.half = max(present.half - rate * period, 0.5 * self._width - _THINNEST)
+            aside = config.squeeze_gain * float(self.force[0] - self.force[1]) * period
+            goal.centre[1] += aside
+            present.centre[1] += aside
+        ahead, left = -sin(present.yaw), cos(present.yaw)
+        for task, sign in zip(self.tasks, (1.0, -1.0), strict=True):
+            task.normal[:] = sign * ahead, sign * left, 0.0
+            task.position[:] = present.centre + present.half * task.normal
+
+    def _measure(self, observation: Observation, walker: Walker, period: float) -> None:
+        data, load = walker.estimator.robot.data, 0.0
+        share = 1.0 if self._is_first else period / (period + _FORCE_TIME)
+        self._is_first = False
+        for hand, (site, name) in enumerate(
+            zip(self._sites, self.config.force_sensors, strict=True)
+        ):
+            if name not in observation.wrenches:
+                raise unknown("force-torque sensor", name, tuple(observation.wrenches))
+            force = observation.wrenches[name].force
+            self._pressed[hand] = self._axis @ force
+            load -= float(data.site_xmat[site].reshape(3, 3)[2] @ force)
+        self.force += share * (self._pressed - self.force)
+        self._load += share * (load - self._load)

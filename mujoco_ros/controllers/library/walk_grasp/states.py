@@ -1,0 +1,24 @@
+"""States of `walk_grasp`, with which a humanoid carries a box."""
+
+from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.library.walk_grasp.carrying import (
+    BeginWalkGrasp,
+    Retry,
+    StandStill,
+)
+from mujoco_ros.controllers.library.walk_grasp.handling import (
+    LiftBox,
+    LowerBox,
+    MoveHands,
+    Reach,
+    ReleaseBox,
+    RestHands,
+    Squeeze,
+)
+from mujoco_ros.controllers.library.walk_grasp.looking import CheckBox, LookForBox
+from mujoco_ros.controllers.library.walk_grasp.walking import WalkToPlace
+
+STATES: tuple[type[State], ...] = (
+    *(BeginWalkGrasp, LookForBox, CheckBox, WalkToPlace, Retry, MoveHands, RestHands, Reach, Squeeze, LiftBox),
+    *(LowerBox, ReleaseBox, StandStill),
+)

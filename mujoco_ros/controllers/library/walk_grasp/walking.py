@@ -1,0 +1,76 @@
+"""State of `walk_grasp` that walks."""
+
+from dataclasses import dataclass
+from math import hypot
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
+from mujoco_ros.controllers.library.walk.states import WALKER
+from mujoco_ros.controllers.library.walk_grasp.carrying import (
+    GRASPED_AT,
+    CarryState,
+    SteadyConfig,
+)
+from mujoco_ros.model.errors import unknown
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WalkToPlaceConfig(SteadyConfig):
+    """Settings of `WalkToPlace`; they take effect at once.
+
+    Attributes:
+        relative_to: Of what the place is given: ``box`` (as `Look` has decided), ``here`` (where
+            the state begins) or ``grasp`` (where the robot stood when it grasped the box).
+        x: Place forwards [m].
+        y: Place to the left [m].
+        yaw: Direction there [rad].
+        velocity: Largest velocity forwards [m/s].
+        largest_distance: Distance from the place with which it is reached [m].
+        largest_angle: Difference of the yaws with which it is reached [rad].
+    """
+
+    relative_to: str = "box"
+    x: float = 0.0
+    y: float = 0.0
+    yaw: float = 0.0
+    velocity: float = 0.3
+    largest_distance: float = 0.02
+    largest_angle: float = 0.035
+
+    def __post_init__(self) -> None:
+        SteadyConfig.__post_init__(self)
+        check_positive(self, "velocity", "largest_distance", "largest_angle")
+        if self.relative_to not in ("box", "here", "grasp"):
+            raise unknown("relative_to:", self.relative_to, ("box", "here", "grasp"))
+
+
+class WalkToPlace(CarryState):
+    """Walks to a place, with what is between the hands."""
+
+    has_live_settings = True
+    outcomes = ("reached", *CarryState.outcomes)
+    Config = WalkToPlaceConfig
+    config: WalkToPlaceConfig
+
+    def start(self, context: StateContext) -> None:
+        """Set the goal."""
+        config, walker = self.config, context.store.get(WALKER)
+        if config.relative_to != "box":
+            here = walker.place()
+            place = context.store.get(GRASPED_AT) if config.relative_to == "grasp" else here
+            walker.goal = joined(place, PlanarPose(config.x, config.y, config.yaw))
+
+    def run(self, context: StateContext) -> str | None:
+        """Walk; a robot that stands beside the goal walks again."""
+        walker, config = context.store.get(WALKER), self.config
+        place = walker.place()
+        error = error_of(walker.goal or place, place)
+        gait = walker.gait.config
+        step = gait.single_support + gait.double_support
+        fastest = BodyVelocity(config.velocity, 0.1, 0.35)
+        ended = self.balance(context, velocity_to(error, step, fastest))
+        if ended is not None or not self.is_steady(context):
+            return ended
+        is_there = hypot(error.x, error.y) <= config.largest_distance
+        return "reached" if is_there and abs(error.yaw) <= config.largest_angle else None
