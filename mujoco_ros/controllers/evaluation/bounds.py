@@ -132,6 +132,9 @@ ACCEPTANCE: Mapping[str, Acceptance] = {
     "walk": Acceptance(
         (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE), *_TERRAIN), 1
     ),
+    "walk_grasp": Acceptance(
+        (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)), 1
+    ),
 }
 """By the name of the controller."""
 SPEED = Bound("simulated time per processor time", "", 10.0, lambda it: it.speed, least=True)

@@ -74,9 +74,7 @@ def drawn(
             half = np.maximum(0.5 * shape.size, 1e-4)
             if shape.kind is ShapeKind.CYLINDER:
                 half[1] = half[2]  # MuJoCo: radius, half of the height
-            geoms.append(
-                solid(_SOLIDS[shape.kind], half, start, axes @ shape.axes, shape.colour)
-            )
+            geoms.append(solid(_SOLIDS[shape.kind], half, start, axes @ shape.axes, shape.colour))
             continue
         end, radius = pose.position + axes @ shape.end, 0.5 * shape.width
         if shape.kind is ShapeKind.ARROW:

@@ -118,7 +118,9 @@ class DrawnTopics:
 
     def _qos(self, topic: str, depth: int) -> QoSProfile:
         """Return a QoS with which all publishers are received, and their last messages if kept."""
-        offered = [it.qos_profile for it in self._endpoints.node.get_publishers_info_by_topic(topic)]
+        offered = [
+            it.qos_profile for it in self._endpoints.node.get_publishers_info_by_topic(topic)
+        ]
         is_reliable = all(it.reliability == ReliabilityPolicy.RELIABLE for it in offered)
         is_kept = all(it.durability == DurabilityPolicy.TRANSIENT_LOCAL for it in offered)
         return QoSProfile(

@@ -23,9 +23,9 @@ from mujoco_ros.controllers.interface.observation import BaseReading, Pose
 from mujoco_ros.controllers.interface.outputs import (
     DRAW,
     ESTIMATED_BASE,
+    Drawing,
     DrawnLine,
     DrawnPoint,
-    Drawing,
 )
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
@@ -83,7 +83,9 @@ def test_a_drawing_is_published_as_markers_that_vanish(listener: Listener):
     controller = load("walk")
     (robot,) = Simulation(load_scene("humanoid")).layout.robots
     topics = ControllerTopics(Endpoints(listener.node), controller, robot, call, now=lambda: 0.0)
-    line = DrawnLine("landing", np.array([(0.0, 0.0, -1.0), (0.5, 0.0, -1.0)]), (0.0, 0.5, 1.0, 1.0))
+    line = DrawnLine(
+        "landing", np.array([(0.0, 0.0, -1.0), (0.5, 0.0, -1.0)]), (0.0, 0.5, 1.0, 1.0)
+    )
     point = DrawnPoint("dcm", np.array([0.1, 0.2, -1.0]), (1.0, 0.5, 0.0, 1.0), 0.04)
     controller.store.set(DRAW, lambda: Drawing((line,), (point,)))
     received = listener.record(MarkerArray, f"/{listener.node.get_name()}/markers", reliable=True)

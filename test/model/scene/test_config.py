@@ -34,7 +34,14 @@ def read(tmp_path: Path):
 
 
 def test_the_package_has_the_expected_scenes():
-    assert list(shipped_scenes()) == ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
+    assert list(shipped_scenes()) == [
+        "arm",
+        "handover",
+        "humanoid",
+        "quadruped",
+        "walk_grasp",
+        "zoo",
+    ]
 
 
 @pytest.mark.parametrize("name", ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"])

@@ -6,7 +6,7 @@ import pytest
 from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped, TransformStamped
 from nav_msgs.msg import Path
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -37,7 +37,7 @@ class Drawing:
         """Return the number of shapes of a topic."""
         return len(self.topics.shapes().get(topic, ()))
 
-    def publisher(self, kind: Any, topic: str, qos: Any = QoSProfile(depth=10)) -> Any:
+    def publisher(self, kind: Any, topic: str, qos: Any = 10) -> Any:
         publisher = self.node.create_publisher(kind, topic, qos)
         assert self.until(lambda: topic in self.topics.topics)
         return publisher

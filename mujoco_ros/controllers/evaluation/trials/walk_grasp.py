@@ -23,7 +23,7 @@ _BOX_AT = (0.4, 0.0)
 _PUSH_S, _PUSHES = 0.1, 40
 """Duration of a push [s], and the number of pushes that are drawn."""
 _FALLEN, _UPRIGHT = 0.8, 0.1
-"""Part of the initial height below which the robot has fallen, and largest tilt at the end [rad]."""
+"""Part of the initial height below which the robot has fallen; largest tilt at the end [rad]."""
 _NEAR = 0.01
 """Largest distance of the box from the height at which it stands [m]."""
 
@@ -122,7 +122,7 @@ class WalkGraspTrial(Trial):
         for number in range(_PUSHES if ranges.push[1] > 0.0 else 0):
             drawn[f"push_{number}"] = random.uniform(*ranges.push)
             drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
-            drawn[f"push_at_{number}"] = (number + random.uniform(0.5, 1.0)) * ranges.push_period
+            drawn[f"push_at_{number}"] = (number + random.uniform(0.4, 0.9)) * ranges.push_period
         return drawn
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
@@ -160,11 +160,11 @@ class WalkGraspTrial(Trial):
         base, force = free_base(simulation.model), np.zeros(3)
         mass = float(simulation.model.body_subtreemass[base])
         number = int(simulation.time / self.ranges.push_period)
-        if (name := f"push_{number}") in conditions:
-            if 0.0 <= simulation.time - conditions[f"push_at_{number}"] < _PUSH_S:
-                angle = conditions[f"push_direction_{number}"]
-                force[:2] = np.array([np.cos(angle), np.sin(angle)])
-                force *= conditions[name] * mass / _PUSH_S
+        since = simulation.time - conditions.get(f"push_at_{number}", np.inf)
+        if 0.0 <= since < _PUSH_S:
+            angle = conditions[f"push_direction_{number}"]
+            force[:2] = np.array([np.cos(angle), np.sin(angle)])
+            force *= conditions[f"push_{number}"] * mass / _PUSH_S
         simulation.data.xfrc_applied[base, :3] = force
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:

@@ -142,7 +142,8 @@ class BoxView:
         self.images += 1
         _, origin, axes = min(self._poses, key=lambda it: abs(it[0] - image.time))
         found = [
-            (origin + axes @ position, axes @ turn) for position, turn in self._detector.detect(image)
+            (origin + axes @ position, axes @ turn)
+            for position, turn in self._detector.detect(image)
         ]
         found = [(position, turn) for position, turn in found if turn[2, 2] > _UPRIGHT]
         if not found:

@@ -38,7 +38,8 @@ class HandTask(WholeBodyTask):
         self._hand, self._offset, self._axis = hand, offset, axis
         self.position, self.normal = np.zeros(3), axis.copy()
         self._jacobians, self._moved = np.zeros((2, 6, 0)), np.zeros((6, 0))
-        self._across = np.zeros(3)
+        self._across = np.cross(axis, np.eye(3)[int(np.abs(axis).argmin())])
+        self._across /= np.linalg.norm(self._across)
         self._locked: np.ndarray | None = None
 
     @property
@@ -68,7 +69,6 @@ class HandTask(WholeBodyTask):
         """Keep the present angle about the axis, until `free`."""
         data = body.data
         axes = data.xmat[body.base].reshape(3, 3).T @ data.xmat[self._hand].reshape(3, 3)
-        self._across = np.roll(self._axis, 1)  # any other axis of the hand
         self._locked = axes @ self._across
 
     def free(self) -> None:

@@ -16,7 +16,6 @@ from mujoco_ros.controllers.library.walk_grasp.carrying import (
     SteadyConfig,
 )
 
-
 _NEARER = 0.1
 """Distance by which the robot need not stop before [m]."""
 

@@ -79,10 +79,12 @@ class MarkerDetector:
         corners, numbers, _ = self._detector.detectMarkers(
             cv2.cvtColor(image.colour, cv2.COLOR_RGB2GRAY)
         )
+        if numbers is None:
+            return []
         seen = [
-            (self._points[int(number)], found.reshape(4, 2))
-            for number, found in zip(numbers.ravel() if numbers is not None else (), corners)
-            if int(number) in self._points
+            (self._points[number], found.reshape(4, 2))
+            for number, found in zip(numbers.ravel().tolist(), corners, strict=True)
+            if number in self._points
         ]
         if not seen:
             return []

@@ -19,6 +19,17 @@ from mujoco_ros.controllers.library.walk_grasp.looking import CheckBox, LookForB
 from mujoco_ros.controllers.library.walk_grasp.walking import WalkToPlace
 
 STATES: tuple[type[State], ...] = (
-    *(BeginWalkGrasp, LookForBox, CheckBox, WalkToPlace, Retry, MoveHands, RestHands, Reach, Squeeze, LiftBox),
+    *(
+        BeginWalkGrasp,
+        LookForBox,
+        CheckBox,
+        WalkToPlace,
+        Retry,
+        MoveHands,
+        RestHands,
+        Reach,
+        Squeeze,
+        LiftBox,
+    ),
     *(LowerBox, ReleaseBox, StandStill),
 )

@@ -15,6 +15,7 @@ from mujoco_ros.controllers.library.walk_grasp.carrying import (
 )
 from mujoco_ros.model.errors import unknown
 
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WalkToPlaceConfig(SteadyConfig):
     """Settings of `WalkToPlace`; they take effect at once.
