@@ -37,6 +37,7 @@ help: ## show this help
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
+	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
 	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench` or `make soak`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
@@ -65,10 +66,16 @@ plugin: setup ## build the engine plugin in PLUGIN, with CMake
 	@$(RUN) cmake -S $(PLUGIN) -B $(PLUGIN)/build -DPYTHON=$(CURDIR)/$(BIN)/python
 	@$(RUN) cmake --build $(PLUGIN)/build
 
-AGAIN := config/controllers/pick_place_again.yaml
-demo: setup ## run an arm that moves a box between two places
-	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=arm -p tf:=all -p viewer:=$(VIEWER) \
-		-p controller:=pick_place --params-file $(AGAIN) $(ARGS)
+# The scene and further arguments of each demo.
+DEMO ?= pick_place
+SCENE_pick_place := arm
+ARGS_pick_place := --params-file config/controllers/pick_place_again.yaml
+SCENE_handover := handover
+SCENE_walk_grasp := walk_grasp
+demo: setup ## run the controller DEMO: pick_place, handover or walk_grasp
+	$(if $(SCENE_$(DEMO)),,$(error there is no demo '$(DEMO)'; there are: pick_place, handover, walk_grasp))
+	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE_$(DEMO)) -p tf:=all -p viewer:=$(VIEWER) \
+		-p controller:=$(DEMO) $(ARGS_$(DEMO)) $(ARGS)
 
 demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 	@exec $(RUN) $(BIN)/python -m mujoco_ros.cli.evaluate pick_place --check $(ARGS)

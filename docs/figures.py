@@ -11,6 +11,8 @@ from pathlib import Path
 import cv2
 import numpy as np
 from camera_figure import camera_figure
+from carry_animation import NAME as CARRY
+from carry_animation import draw_carry
 from control_plots import PLOTS
 from extension_figures import VIEWS as EXAMPLE_VIEWS
 from extension_figures import draw_example
@@ -132,7 +134,7 @@ def main() -> None:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
     views = [view.name for view in VIEWS]
     examples = [view.name for view, _ in EXAMPLE_VIEWS]
-    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *WALKS, *PAGES, ANIMATION]
+    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *WALKS, *PAGES, ANIMATION, CARRY]
     IMAGES.mkdir(exist_ok=True)
     for view in VIEWS:
         if view.name in names:
@@ -147,6 +149,8 @@ def main() -> None:
             draw_page(scene, IMAGES / f"{name}.png")
     if ANIMATION in names:
         draw_animation(IMAGES / f"{ANIMATION}.gif")
+    if CARRY in names:
+        draw_carry(IMAGES / f"{CARRY}.gif")
     for name, plot in {**DRAWN, **WALKS}.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")

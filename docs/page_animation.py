@@ -61,13 +61,13 @@ def draw_animation(path: Path) -> None:
     save(frames, path)
 
 
-def save(frames: Sequence[Image.Image], path: Path) -> None:
-    """Write frames in real time with one palette; Pillow writes only the pixels that change."""
+def save(frames: Sequence[Image.Image], path: Path, *, frame_s: float = FRAME_S) -> None:
+    """Write frames of a duration [s] with one palette; Pillow writes only the pixels that change."""
     sample = np.vstack([np.asarray(frame) for frame in frames[:: max(1, len(frames) // 8)]])
     # The default method drops the rare saturated colours.
     palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
     drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
-    durations = [round(1000 * FRAME_S)] * (len(drawn) - 1) + [round(1000 * HELD_S)]
+    durations = [round(1000 * frame_s)] * (len(drawn) - 1) + [round(1000 * HELD_S)]
     drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=durations, loop=0)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = (
     *("figures.py", "camera_figure.py", "control_plots.py", "fsm_diagrams.py", "page_animation.py"),
-    *("page_figure.py", "plot.py", "soak_plot.py", "viewer_page.py"),
+    *("carry_animation.py", "page_figure.py", "plot.py", "soak_plot.py", "viewer_page.py"),
     *("extension_figures.py", "scene_view.py", "walk_plots.py"),
 )
 
