@@ -18,6 +18,8 @@ _ZERO_VELOCITY = float(np.finfo(np.float32).eps)
 """Largest final velocity that counts as zero, as in ros2_controllers."""
 _LARGEST_TOLERANCE = 1e6
 """Larger tolerances are mistakes; -1 is none."""
+_FARTHEST_S = 86_400.0
+"""Time to a start, beyond which it is that of another clock."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,14 +68,20 @@ class Trajectory:
         return float(self.points.times[-1])
 
     def check_in_time(self, time: float) -> None:
-        """Reject a trajectory that ends before the simulated `time` [s].
+        """Reject a trajectory that ends before the simulated `time` [s], or starts long after it.
 
         Raises:
             LateError: It ends in the past.
+            CommandError: It starts more than a day ahead.
         """
         if self.start is not None and (end := self.start + self.duration) < time:
             raise LateError(
                 f"the trajectory ends in the past: at {end:.3f} s, and it is {time:.3f} s"
+            )
+        if self.start is not None and self.start - time > _FARTHEST_S:
+            raise CommandError(
+                f"the trajectory starts in {self.start - time:.0f} s, more than a day ahead; is "
+                "use_sim_time set on its sender?"
             )
 
 

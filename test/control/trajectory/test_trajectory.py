@@ -171,6 +171,13 @@ def test_a_trajectory_that_ends_in_the_past_is_late():
     check(["a"], points([0.0], [[0.0]])).check_in_time(1e6)
 
 
+def test_a_trajectory_with_stamps_of_another_clock_is_rejected():
+    found = check(["a"], points([1.0], [[0.0]]), start=1.7e9)
+    with pytest.raises(CommandError, match=r"starts in 1699999990 s, more than a day ahead; is use"):
+        found.check_in_time(10.0)
+    found.check_in_time(1.7e9 - 86_399.0)
+
+
 # --- tolerances
 
 CHOSEN = np.array([2, 0])
