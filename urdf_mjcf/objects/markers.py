@@ -22,7 +22,7 @@ def label(number: int) -> np.ndarray:
 def main() -> None:
     """Write the pictures."""
     _FOLDER.mkdir(exist_ok=True)
-    for number in (1, 2):
+    for number in (1, 2, 3):
         cv2.imwrite(str(_FOLDER / f"marker_{number}.png"), label(number))
 
 

@@ -16,7 +16,13 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
-_CARTON, _TABLES = "carton/carton", ("first_table/long_table", "second_table/long_table")
+_CARTON = "carton/carton"
+_STANDING_ON = {
+    "first_table/long_table": "first_table",
+    "second_table/long_table": "second_table",
+    "sign/sign": "second_table",
+}
+"""The height of which table each body has."""
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
 _BOX_AT = (0.4, 0.0)
 """Middle of the places of the box [m]."""
@@ -128,8 +134,8 @@ class WalkGraspTrial(Trial):
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set the start of the robot, the tables and the box."""
         model.geom_friction[:, 0] *= conditions["friction"]
-        for name, table in zip(("first_table", "second_table"), _TABLES, strict=True):
-            model.body_pos[model.body(table).id, 2] += conditions[name]
+        for body_name, table in _STANDING_ON.items():
+            model.body_pos[model.body(body_name).id, 2] += conditions[table]
         z = _TABLE_HEIGHT + conditions["first_table"] + _HALF_HEIGHT
         box = upright(conditions["box_x"], conditions["box_y"], z, conditions["box_yaw"])
         body = model.body(_CARTON)
@@ -184,6 +190,7 @@ class WalkGraspTrial(Trial):
             "tilt": float(_tilt(now[3:])),
             "box_inside": float((size - np.abs(offset))[:2].min()),
             "box_height": float(offset[2] - size[2] - _HALF_HEIGHT),
+            "place_error": float(np.hypot(*(box[:2] - data.site("sign/goal").xpos[:2]))),
             "box_tilt": float(_tilt(box[3:])),
             "cycle": made[-1].time if made else simulation.time,
             **recorder.estimate.metrics(),

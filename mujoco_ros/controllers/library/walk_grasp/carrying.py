@@ -5,7 +5,7 @@ from math import hypot
 from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
+from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
@@ -16,17 +16,17 @@ from mujoco_ros.controllers.library.walk.states import (
     UprightConfig,
 )
 from mujoco_ros.controllers.library.walk.walker import Walker
-from mujoco_ros.controllers.library.walk_grasp.box_view import BoxView
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands, HandsConfig
+from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
 from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig
 from mujoco_ros.model.errors import UserInputError
 
 HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)
-VIEW: Key[BoxView] = Key("walk_grasp/view", BoxView)
+BOX: Key[MarkerView] = Key("walk_grasp/box", MarkerView)
+GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)
+"""Where the box is put down."""
 SIZE: Key[tuple[float, ...]] = Key("walk_grasp/size", tuple)
 """Depth, width and height of the box [m]."""
-GRASPED_AT: Key[PlanarPose] = Key("walk_grasp/grasped_at", PlanarPose)
-"""Where the robot stood when it grasped the box."""
 _RETRIES: Key[dict[int, int]] = Key("walk_grasp/retries", dict)
 """How often each `Retry` was entered."""
 STANDING = BodyVelocity()
@@ -108,7 +108,8 @@ class BeginWalkGraspConfig(StandBalancedConfig):
         waist: Names of joints that the hands shall hardly use.
         camera: Name of the camera that looks for the box.
         neck: Names of the joints that turn the camera left and down.
-        markers: Markers of the box, in the frame of its middle.
+        markers: Markers of the box, in the frame of its middle, x forwards.
+        goal_markers: Markers beside the place where the box is put down, in a frame there.
         size: Depth, width and height of the box [m].
         duration: Time until the robot begins [s].
     """
@@ -117,6 +118,7 @@ class BeginWalkGraspConfig(StandBalancedConfig):
     camera: str
     neck: tuple[str, ...]
     markers: tuple[MarkerConfig, ...]
+    goal_markers: tuple[MarkerConfig, ...]
     size: tuple[float, float, float]
     waist: tuple[str, ...] = ()
     duration: float = 1.5
@@ -146,7 +148,10 @@ class BeginWalkGrasp(CarryState):
         self._walker.stiffen(config.waist, _WAIST_WEIGHT)
         self._hands = Hands(robot, config.hands)
         self._walker.add_tasks(self._hands.tasks)
-        self._view = BoxView(robot, config.camera, config.neck, config.markers)
+        self._box, self._goal = (
+            MarkerView(robot, config.camera, config.neck, markers)
+            for markers in (config.markers, config.goal_markers)
+        )
 
     def start(self, context: StateContext) -> None:
         """Begin in the measured pose."""
@@ -154,11 +159,13 @@ class BeginWalkGrasp(CarryState):
         if WALKER in store:
             return
         self._walker.begin(context.observation, config, config, context.period)
-        self._view.reset()
+        self._box.reset()
+        self._goal.reset()
         self._hands.end(self._walker)
         store.set(WALKER, self._walker)
         store.set(HANDS, self._hands)
-        store.set(VIEW, self._view)
+        store.set(BOX, self._box)
+        store.set(GOAL, self._goal)
         store.set(SIZE, config.size)
         store.set(_RETRIES, {})
 

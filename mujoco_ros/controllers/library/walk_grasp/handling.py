@@ -9,11 +9,10 @@ from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
-    GRASPED_AT,
+    BOX,
     HANDS,
     SIZE,
     STANDING,
-    VIEW,
     CarryState,
     SteadyConfig,
 )
@@ -102,15 +101,14 @@ class Reach(HandState):
     def start(self, context: StateContext) -> None:
         """Set the goal from the measured pose of the box."""
         store = context.store
-        walker, view, hands = store.get(WALKER), store.get(VIEW), store.get(HANDS)
-        assert view.box is not None
+        walker, view, hands = store.get(WALKER), store.get(BOX), store.get(HANDS)
+        assert view.place is not None
         base = walker.estimator.base.pose
         x, y, z = base.position.tolist()
-        box = error_of(view.box, PlanarPose(x, y, rpy_of(base.quat_wxyz)[2]))
+        box = error_of(view.place, PlanarPose(x, y, rpy_of(base.quat_wxyz)[2]))
         hands.begin(walker)
         half = 0.5 * store.get(SIZE)[1] + self.config.clearance
         hands.move((box.x, box.y, view.height - z), half, box.yaw)
-        store.set(GRASPED_AT, walker.place())
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
         """Finish when they are there."""
@@ -243,7 +241,7 @@ class ReleaseBox(HandState):
         """Open."""
         half = 0.5 * context.store.get(SIZE)[1] + self.config.clearance
         context.store.get(HANDS).open(half)
-        context.store.get(VIEW).forget()
+        context.store.get(BOX).forget()
         self._is_open = False
 
     def move(self, context: StateContext, hands: Hands) -> str | None:

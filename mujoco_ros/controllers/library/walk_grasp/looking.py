@@ -1,4 +1,4 @@
-"""States of `walk_grasp` that look for the box."""
+"""States of `walk_grasp` that look for the box, and for the place where it is put down."""
 
 from dataclasses import dataclass
 from math import hypot
@@ -6,15 +6,18 @@ from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
+from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of, joined
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
+    BOX,
     STANDING,
-    VIEW,
+    GOAL,
     CarryState,
     SteadyConfig,
 )
+from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
 
 _NEARER = 0.1
 """Distance by which the robot need not stop before [m]."""
@@ -25,10 +28,10 @@ class LookConfig(SteadyConfig):
     """Settings of the states that look.
 
     Attributes:
-        images: Number of images with the box for a measurement.
-        missed: Number of images without the box until the camera turns on.
+        images: Number of images with the object for a measurement.
+        missed: Number of images without it until the camera turns on.
         sweep: Angles to the left and downwards to which the camera turns one after the other,
-            without a box that was seen before [rad].
+            if it was not seen before [rad].
     """
 
     images: int = 8
@@ -42,13 +45,13 @@ class LookConfig(SteadyConfig):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApproachConfig(LookConfig):
-    """Settings of `LookForBox`.
+    """Settings of `LookForBox` and `LookForGoal`.
 
     Attributes:
-        distance: Distance of the box from the middle between the feet, for the grasp [m].
+        distance: Distance of the object from the middle between the feet, to reach it [m].
         approach: Distance by which the robot stops before, to look again [m].
-        largest_distance: Distance from the place for the grasp with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
+        largest_distance: Distance from where the robot reaches it, that is small enough [m].
+        largest_angle: Difference of the yaws that is small enough [rad].
     """
 
     distance: float = 0.38
@@ -62,24 +65,26 @@ class ApproachConfig(LookConfig):
 
 
 class LookState(CarryState):
-    """Base of the states that look for the box, while the robot and its head are at rest."""
+    """Base of the states that look for an object, while the robot and its head are at rest."""
 
     outcomes: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.outcomes)
     failures: ClassVar[tuple[str, ...]] = ("not_found", *CarryState.failures)
     Config: ClassVar[type[Any] | None] = LookConfig
+    seen: ClassVar[Key[MarkerView]] = BOX
+    what: ClassVar[str] = "box"
 
     def start(self, context: StateContext) -> None:
-        """Aim at the box, or begin to search."""
-        view = context.store.get(VIEW)
+        """Aim at the object, or begin to search."""
+        view = context.store.get(self.seen)
         view.look()
-        self._direction = -1 if view.box is not None else 0
+        self._direction = -1 if view.place is not None else 0
         self._turn(context)
 
     def _turn(self, context: StateContext) -> None:
-        walker, view = context.store.get(WALKER), context.store.get(VIEW)
+        walker, view = context.store.get(WALKER), context.store.get(self.seen)
         self._is_aimed = False
         if self._direction < 0:
-            view.aim_at_box(walker)
+            view.aim_at_object(walker)
         elif self._direction < len(self.config.sweep):
             view.aim(walker, *self.config.sweep[self._direction])
 
@@ -89,49 +94,57 @@ class LookState(CarryState):
         if ended is not None or not self.is_steady(context):
             return ended
         store, config = context.store, self.config
-        walker, view = store.get(WALKER), store.get(VIEW)
+        walker, view = store.get(WALKER), store.get(self.seen)
         if not self._is_aimed:
             self._is_aimed = view.is_aimed(walker, context.observation.q)
             if self._is_aimed:
                 view.look()
             return None
         view.step(context, walker)
-        if view.box is not None and view.count >= config.images:
-            return self.decide(context, view.box)
+        if view.place is not None and view.count >= config.images:
+            return self.decide(context, view.place)
         if view.count == 0 and view.images >= config.missed:
             self._direction += 1
             if self._direction == len(config.sweep):
-                context.reason = "the camera sees no marker of the box"
+                context.reason = f"the camera sees no marker of the {self.what}"
                 view.forget()
                 return "not_found"
             self._turn(context)
         return None
 
-    def decide(self, context: StateContext, box: PlanarPose) -> str:
-        """Return the outcome, given where the box is."""
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
+        """Return the outcome, given where the object is."""
         raise NotImplementedError
 
 
 class LookForBox(LookState):
-    """Looks for the box, and decides where to go."""
+    """Looks for the box, and decides where to go to grasp it."""
 
     outcomes = ("far", "near", "there", *LookState.outcomes)
     Config = ApproachConfig
     config: ApproachConfig
 
-    def decide(self, context: StateContext, box: PlanarPose) -> str:
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
         """Set the goal of the walk."""
         walker, config = context.store.get(WALKER), self.config
-        target = joined(box, PlanarPose(-config.distance, 0.0, 0.0))
+        target = joined(place, PlanarPose(-config.distance, 0.0, 0.0))
         error = error_of(target, walker.place())
         missing = hypot(error.x, error.y)
-        context.reason = f"the box can be grasped from {missing:.2f} m away"
+        context.reason = f"the robot is {missing:.2f} m from where it reaches the {self.what}"
         if missing > config.approach + _NEARER:
-            walker.goal = joined(box, PlanarPose(-config.distance - config.approach, 0.0, 0.0))
+            before = PlanarPose(-config.distance - config.approach, 0.0, 0.0)
+            walker.goal = joined(place, before)
             return "far"
         walker.goal = target
         is_close = missing <= config.largest_distance
         return "there" if is_close and abs(error.yaw) <= config.largest_angle else "near"
+
+
+class LookForGoal(LookForBox):
+    """Looks for the place where the box is put down, and decides where to go."""
+
+    seen = GOAL
+    what = "goal"
 
 
 class CheckBox(LookState):
@@ -140,9 +153,9 @@ class CheckBox(LookState):
     outcomes = ("found", *LookState.outcomes)
     config: LookConfig
 
-    def decide(self, context: StateContext, box: PlanarPose) -> str:
+    def decide(self, context: StateContext, place: PlanarPose) -> str:
         """Return ``found``."""
-        place = context.store.get(WALKER).place()
-        distance = hypot(box.x - place.x, box.y - place.y)
+        here = context.store.get(WALKER).place()
+        distance = hypot(place.x - here.x, place.y - here.y)
         context.reason = f"the box stands {distance:.2f} m away"
         return "found"

@@ -15,13 +15,14 @@ from mujoco_ros.controllers.library.walk_grasp.handling import (
     RestHands,
     Squeeze,
 )
-from mujoco_ros.controllers.library.walk_grasp.looking import CheckBox, LookForBox
+from mujoco_ros.controllers.library.walk_grasp.looking import CheckBox, LookForBox, LookForGoal
 from mujoco_ros.controllers.library.walk_grasp.walking import WalkToPlace
 
 STATES: tuple[type[State], ...] = (
     *(
         BeginWalkGrasp,
         LookForBox,
+        LookForGoal,
         CheckBox,
         WalkToPlace,
         Retry,

@@ -9,11 +9,12 @@ from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
-    GRASPED_AT,
     CarryState,
     SteadyConfig,
 )
 from mujoco_ros.model.errors import unknown
+
+_RELATIVE = ("seen", "here")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,17 +22,17 @@ class WalkToPlaceConfig(SteadyConfig):
     """Settings of `WalkToPlace`; they take effect at once.
 
     Attributes:
-        relative_to: Of what the place is given: ``box`` (as `Look` has decided), ``here`` (where
-            the state begins) or ``grasp`` (where the robot stood when it grasped the box).
-        x: Place forwards [m].
-        y: Place to the left [m].
-        yaw: Direction there [rad].
+        relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
+            relative to where this state begins.
+        x: Place forwards of here [m].
+        y: Place to the left of here [m].
+        yaw: Direction there, relative to that here [rad].
         velocity: Largest velocity forwards [m/s].
         largest_distance: Distance from the place with which it is reached [m].
         largest_angle: Difference of the yaws with which it is reached [rad].
     """
 
-    relative_to: str = "box"
+    relative_to: str = "seen"
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
@@ -42,8 +43,8 @@ class WalkToPlaceConfig(SteadyConfig):
     def __post_init__(self) -> None:
         SteadyConfig.__post_init__(self)
         check_positive(self, "velocity", "largest_distance", "largest_angle")
-        if self.relative_to not in ("box", "here", "grasp"):
-            raise unknown("relative_to:", self.relative_to, ("box", "here", "grasp"))
+        if self.relative_to not in _RELATIVE:
+            raise unknown("relative_to:", self.relative_to, _RELATIVE)
 
 
 class WalkToPlace(CarryState):
@@ -57,10 +58,8 @@ class WalkToPlace(CarryState):
     def start(self, context: StateContext) -> None:
         """Set the goal."""
         config, walker = self.config, context.store.get(WALKER)
-        if config.relative_to != "box":
-            here = walker.place()
-            place = context.store.get(GRASPED_AT) if config.relative_to == "grasp" else here
-            walker.goal = joined(place, PlanarPose(config.x, config.y, config.yaw))
+        if config.relative_to == "here":
+            walker.goal = joined(walker.place(), PlanarPose(config.x, config.y, config.yaw))
 
     def run(self, context: StateContext) -> str | None:
         """Walk; a robot that stands beside the goal walks again."""

@@ -1,4 +1,4 @@
-"""Where the head camera sees a box."""
+"""Where the head camera sees an object with markers."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -22,22 +22,22 @@ from mujoco_ros.model.errors import UserInputError, unknown
 _OPTICAL = np.diag((1.0, -1.0, -1.0))
 """Axes of an optical frame in those of a MuJoCo camera."""
 _UPRIGHT = 0.9
-"""Least cosine of the tilt of the box, beyond which a detection is wrong."""
+"""Least cosine of the tilt of the object, beyond which a detection is wrong."""
 _REMEMBERED = 400
 """Ticks for which the pose of the camera is known after a request."""
 _AIMED = 0.05
 """Largest difference of a joint of the neck from its target [rad]."""
 
 
-class BoxView:
-    """Looks for a box that stands upright, and measures its pose.
+class MarkerView:
+    """Looks for an object that stands upright, and measures its pose.
 
     All poses are in the frame of the estimated base.
 
     Attributes:
-        box: Yaw and place of the last measurement; None before.
-        height: Height of the middle of the box [m].
-        count: Number of images with the box since `look`.
+        place: Place and yaw of the object at the last measurement; None before.
+        height: Height of its origin [m].
+        count: Number of images with the object since `look`.
         images: Number of images since `look`.
     """
 
@@ -54,7 +54,7 @@ class BoxView:
             robot: The robot.
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
-            markers: Markers of the box.
+            markers: Markers of the object.
 
         Raises:
             UserInputError: A joint or the camera does not exist.
@@ -85,19 +85,19 @@ class BoxView:
         self.reset()
 
     def reset(self) -> None:
-        """Begin without a box."""
+        """Begin without a measurement."""
         self._request: Future[Image] | None = None
         self._poses: deque[tuple[float, np.ndarray, np.ndarray]] = deque(maxlen=_REMEMBERED)
-        self.box: PlanarPose | None = None
+        self.place: PlanarPose | None = None
         self.height = 0.0
         self.look()
 
     def forget(self) -> None:
-        """Forget the box."""
-        self.box = None
+        """Forget the measurement."""
+        self.place = None
 
     def look(self) -> None:
-        """Begin a new measurement, of which `box` will be the mean."""
+        """Begin a new measurement, of which `place` will be the mean."""
         self._request = None
         self._sum, self.count, self.images = np.zeros(5), 0, 0
 
@@ -107,13 +107,13 @@ class BoxView:
         for joint, target in zip(self._neck, targets, strict=True):
             walker.home[np.flatnonzero(walker.joints == joint)] = target
 
-    def aim_at_box(self, walker: Walker) -> None:
-        """Turn the camera to the box."""
-        if self.box is None:
+    def aim_at_object(self, walker: Walker) -> None:
+        """Turn the camera to the object."""
+        if self.place is None:
             return
         origin, _ = self._camera_pose(walker.estimator.robot)
         trunk = walker.estimator.robot.data.xmat[self._trunk].reshape(3, 3)
-        x, y, z = (np.array([self.box.x, self.box.y, self.height]) - origin) @ trunk
+        x, y, z = (np.array([self.place.x, self.place.y, self.height]) - origin) @ trunk
         self.aim(walker, atan2(y, x), atan2(-z, hypot(x, y)))
 
     def is_aimed(self, walker: Walker, q: np.ndarray) -> bool:
@@ -138,7 +138,7 @@ class BoxView:
         return body.data.xpos[self._body] + axes @ self._offset, axes @ self._axes
 
     def _take(self, image: Image) -> None:
-        """Measure the box in an image, if it is in it."""
+        """Measure the object in an image, if it is in it."""
         self.images += 1
         _, origin, axes = min(self._poses, key=lambda it: abs(it[0] - image.time))
         found = [
@@ -152,4 +152,4 @@ class BoxView:
         self.count += 1
         self._sum += (*position, turn[0, 0], turn[1, 0])
         x, y, z, cos, sin = (self._sum / self.count).tolist()
-        self.box, self.height = PlanarPose(x, y, atan2(sin, cos)), z
+        self.place, self.height = PlanarPose(x, y, atan2(sin, cos)), z
