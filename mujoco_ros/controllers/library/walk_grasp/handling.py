@@ -138,14 +138,16 @@ class LiftBoxConfig(SteadyConfig):
     Attributes:
         height: [m]
         lightest: Least mass of a box that is lifted [kg].
+        settled: Time at rest until the mass is measured [s].
     """
 
     height: float = 0.1
     lightest: float = 0.04
+    settled: float = 0.4
 
     def __post_init__(self) -> None:
         SteadyConfig.__post_init__(self)
-        check_positive(self, "height", "lightest")
+        check_positive(self, "height", "lightest", "settled")
 
 
 class LiftBox(HandState):
@@ -159,10 +161,13 @@ class LiftBox(HandState):
     def start(self, context: StateContext) -> None:
         """Set the goal."""
         context.store.get(HANDS).goal.centre[2] += self.config.height
+        self._since = context.time
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish when the hands are there; they must carry something."""
+        """Finish when the hands are at rest there; they must carry something."""
         if not hands.is_there:
+            self._since = context.time
+        if context.time - self._since < self.config.settled:
             return None
         mass = hands.weight / context.store.get(WALKER).gravity
         context.reason = f"the hands carry {mass:.2f} kg"
