@@ -14,7 +14,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
-from mujoco_ros.viewer.framing import fit_camera
+from mujoco_ros.viewer.framing import fit_camera, frame_bodies
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
@@ -58,9 +58,15 @@ class Application(studio.App):
             self._perturbation.apply(self.model, self.data, perturb, paused=paused)
 
     def align_camera(self) -> None:
-        """Show the whole model, from the model's default camera if it defines one."""
+        """Show all robots and objects, or the model's default camera if it defines one.
+
+        A model that is the whole scene is shown as it defines.
+        """
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
+        is_merged = all(robot.prefix for robot in self._state.layout.robots)
+        if self._must_fit_camera and is_merged:
+            frame_bodies(self.model, self.data, self.viewer.camera)
 
     def settings(self) -> dict[str, Any]:
         """Return the pose of a moved free camera, and which windows of Studio are open."""

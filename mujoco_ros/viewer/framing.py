@@ -1,12 +1,36 @@
-"""The initial camera pose: the scene fits the part of the page without panels."""
+"""The initial camera pose: all bodies fit the part of the page without panels."""
 
 import math
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.viewer.docks import Rectangle
 
 _MIN_SLOPE = 0.2
+_VISIBLE_GROUPS = 3
+"""Geom groups that are shown by default."""
+
+
+def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
+    """Move a free camera so that it shows all bodies, without those fixed in the world.
+
+    The look-at point and the distance change; azimuth and elevation do not.
+
+    Args:
+        model: The model.
+        data: Its state, after ``mj_kinematics``.
+        camera: The camera.
+    """
+    shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
+    shown &= np.isfinite(data.geom_xpos).all(axis=1)
+    if not shown.any():
+        return
+    middles, reach = data.geom_xpos[shown], model.geom_rbound[shown, None]
+    lower, upper = (middles - reach).min(axis=0), (middles + reach).max(axis=0)
+    camera.lookat[:] = 0.5 * (lower + upper)
+    radius = 0.5 * float(np.linalg.norm(upper - lower))
+    camera.distance = radius / math.sin(math.radians(model.vis.global_.fovy) / 2.0)
 
 
 def fit_camera(

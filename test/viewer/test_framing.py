@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.framing import fit_camera
+from mujoco_ros.viewer.framing import fit_camera, frame_bodies
 from mujoco_ros.viewer.projection import ScreenProjection
 
 PAGE = (1280.0, 768.0)
@@ -29,3 +29,32 @@ def test_the_middle_of_the_page_moves_to_the_height_of_the_middle_of_the_scene(m
     assert x == pytest.approx(PAGE[0] / 2.0)
     assert y == pytest.approx(SCENE[1] + SCENE[3] / 2.0, abs=15.0)
     assert camera.distance == pytest.approx(distance * PAGE[1] / SCENE[3])
+
+
+def test_all_bodies_are_in_the_picture_wherever_they_stand():
+    model = mujoco.MjSpec.from_string(
+        """<mujoco><worldbody>
+          <geom type="plane" size="9 9 1"/>
+          <geom type="box" size="9 9 9" pos="99 0 0"/>
+          <body pos="5 0 0.5"><freejoint/><geom name="one" size="0.5"/></body>
+          <body pos="8 2 1"><geom name="other" type="box" size="0.2 0.2 1"/></body>
+        </worldbody></mujoco>"""
+    ).compile()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    frame_bodies(model, data, camera)
+    shown = ScreenProjection.of(model, data, camera, *PAGE)
+    places = [shown.project(data.geom(name).xpos) for name in ("one", "other")]
+    assert all(0.0 < x < PAGE[0] and 0.0 < y < PAGE[1] for x, y in places)
+    assert abs(places[0][0] - places[1][0]) > 0.2 * PAGE[1], "they are not tiny"
+
+
+def test_a_model_without_bodies_keeps_its_camera(model):
+    data, camera = mujoco.MjData(model), mujoco.MjvCamera()
+    mujoco.mj_forward(model, data)
+    mujoco.mjv_defaultFreeCamera(model, camera)
+    before = camera.distance
+    frame_bodies(model, data, camera)
+    assert camera.distance == before
