@@ -64,9 +64,13 @@ class Application(studio.App):
         """
         super().align_camera()
         self._must_fit_camera = self.viewer.camera.type == _FREE
-        is_merged = all(robot.prefix for robot in self._state.layout.robots)
-        if self._must_fit_camera and is_merged:
-            frame_bodies(self.model, self.data, self.viewer.camera)
+        state = self._state
+        is_merged = all(robot.prefix for robot in state.layout.robots)
+        if self._must_fit_camera and is_merged and self.model.nq == state.model.nq:
+            data = mujoco.MjData(self.model)  # that of the viewer may not have a state yet
+            data.qpos[:] = state.data.qpos
+            mujoco.mj_kinematics(self.model, data)
+            frame_bodies(self.model, data, self.viewer.camera)
 
     def settings(self) -> dict[str, Any]:
         """Return the pose of a moved free camera, and which windows of Studio are open."""
