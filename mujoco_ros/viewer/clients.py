@@ -379,6 +379,22 @@ class DrawingClient(Protocol):
         """Return the newest shapes of each subscribed topic."""
 
 
+class DriveClient(Protocol):
+    """Topics of commanded velocities of walking and driving robots.
+
+    Attributes:
+        topics: The topics that something subscribes to.
+    """
+
+    topics: Sequence[str]
+
+    def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
+        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s]."""
+
+    def stop(self) -> None:
+        """Publish a velocity of zero, once."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
     """All clients of a simulator. Calls come from one thread and never block.
@@ -395,6 +411,7 @@ class Clients:
     entities: EntityClient
     images: ImageClient
     drawings: DrawingClient
+    drive: DriveClient
     log: Callable[[int], Sequence[LogLine]]
     latest_request: Callable[[], Request | None]
 

@@ -18,6 +18,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
+from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
@@ -70,10 +71,10 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
-        drawings = DrawnTopics(endpoints, now)
+        drawings, drive = DrawnTopics(endpoints, now), VelocityPublisher(endpoints, now)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
-        ticking = (caller, parameters, run_state, self._commands, machines, images, drawings)
+        ticking = (caller, parameters, run_state, self._commands, machines, images, drawings, drive)
         self._ticks = [guarded(it.tick) for it in ticking]
         self.clients = Clients(
             simulation=run_state,
@@ -83,6 +84,7 @@ class ViewerNode:
             entities=EntityRequests(run_state),
             images=images,
             drawings=drawings,
+            drive=drive,
             log=RosoutSubscriber(endpoints).after,
             latest_request=lambda: requests.latest,
         )

@@ -173,7 +173,9 @@ def test_a_trajectory_that_ends_in_the_past_is_late():
 
 def test_a_trajectory_with_stamps_of_another_clock_is_rejected():
     found = check(["a"], points([1.0], [[0.0]]), start=1.7e9)
-    with pytest.raises(CommandError, match=r"starts in 1699999990 s, more than a day ahead; is use"):
+    with pytest.raises(
+        CommandError, match=r"starts in 1699999990 s, more than a day ahead; is use"
+    ):
         found.check_in_time(10.0)
     found.check_in_time(1.7e9 - 86_399.0)
 

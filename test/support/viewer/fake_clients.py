@@ -148,6 +148,18 @@ class FakeDrawings:
         return dict(self.newest)
 
 
+@dataclass
+class FakeDrive:
+    record: Record
+    topics: tuple[str, ...] = ()
+
+    def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
+        self.record("drive", topic, forwards, left, turn)
+
+    def stop(self) -> None:
+        self.record("stop")
+
+
 class FakeClients:
     """Has the attributes of `Clients`; tests complete the `requests`.
 
@@ -168,6 +180,7 @@ class FakeClients:
         self.entities = FakeEntities(self._request)
         self.images = FakeImages()
         self.drawings = FakeDrawings()
+        self.drive = FakeDrive(lambda *call: self.calls.append(call))
 
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """Return the arguments of every call of a method."""

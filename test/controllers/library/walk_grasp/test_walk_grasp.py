@@ -45,7 +45,9 @@ def test_a_pushed_robot_carries_the_box_to_the_second_table():
     episode = run(WalkGraspTrial())
     assert episode.outcome == "success", episode
     assert episode.claimed
-    assert {"LOOK", "APPROACH", "STEP_UP", "LIFT", "FIND_GOAL", "LOWER", "CHECK"} <= set(episode.phases)
+    assert {"LOOK", "APPROACH", "STEP_UP", "LIFT", "FIND_GOAL", "LOWER", "CHECK"} <= set(
+        episode.phases
+    )
     assert episode.measures["place_error"] < 0.05
     assert episode.measures["estimate_relative_drift"] < 0.02
 

@@ -1,0 +1,146 @@
+"""The panel "Drive": a joystick for the velocity of a walking or driving robot."""
+
+from collections.abc import Callable, Iterator, Mapping
+from math import hypot
+from typing import Any
+
+from mujoco.studio import messages
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import DriveClient
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
+
+_RADIUS_PX, _KNOB_PX = 60.0, 12.0
+_FASTEST = {"forwards": 0.3, "left": 0.1, "turn": 0.35}
+"""Velocities at full deflection, at first [m/s, m/s, rad/s]."""
+_LARGEST = 10.0
+
+
+class DrivePanel(Panel):
+    """A round pad for the velocity in the plane and a slider for turning, while they are held.
+
+    The window appears with the first topic ``cmd_vel`` that a robot subscribes to.
+
+    Attributes:
+        fastest: Velocities at full deflection [m/s, m/s, rad/s].
+    """
+
+    title = "Drive"
+    area = DockArea.RIGHT_BELOW
+
+    def __init__(self, state: SharedState, drive: DriveClient) -> None:
+        super().__init__(state)
+        self.fastest = dict(_FASTEST)
+        self._drive = drive
+        self._selected = ""
+        self._turn = 0.0
+        self._is_driving = False
+
+    def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield the window, if there is a robot to drive."""
+        if self._drive.topics:
+            yield from super().windows()
+        else:
+            self._stop()
+
+    def settings(self) -> dict[str, Any]:
+        """Return the velocities at full deflection."""
+        return {"fastest": dict(self.fastest)}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        fastest = settings.get("fastest")
+        for name in self.fastest if isinstance(fastest, dict) else ():
+            value = fastest.get(name)
+            if isinstance(value, float) and 0.0 < value <= _LARGEST:
+                self.fastest[name] = value
+
+    @messages.handler
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        """Stop: no browser controls the mouse."""
+        self._stop()
+
+    @messages.handler
+    def on_page_halted(self, _: PageHalted) -> None:
+        """Stop: the page does not follow the mouse."""
+        self._stop()
+
+    def build(self) -> None:
+        """Build the selection of the robot, the pad, the slider and the velocities."""
+        topics = self._drive.topics
+        if self._selected not in topics:
+            self._stop()
+            self._selected = topics[0]
+        if len(topics) > 1:
+            imgui.SetNextItemWidth(style.FILL)
+            selected = widgets.combo("##topic", self._selected, topics)
+            if selected:
+                self._stop()
+                self._selected = selected
+        ahead, left, is_held = _pad()
+        imgui.SetNextItemWidth(2.0 * _RADIUS_PX)
+        _, self._turn = imgui.SliderFloat("##turn", self._turn, 1.0, -1.0, "turn")
+        is_turning = bool(imgui.IsItemActive())
+        if not is_turning:
+            self._turn = 0.0
+        if is_held or is_turning:
+            fastest = self.fastest
+            velocity = (
+                ahead * fastest["forwards"],
+                left * fastest["left"],
+                self._turn * fastest["turn"],
+            )
+            self._is_driving = True
+            self._drive.drive(self._selected, *velocity)
+            widgets.text("{:.2f} m/s ahead, {:.2f} m/s left, {:.2f} rad/s".format(*velocity))
+        else:
+            self._stop()
+            widgets.text(f"Hold the pad or the slider to publish on {self._selected}.")
+        for name, unit in (("forwards", "m/s"), ("left", "m/s"), ("turn", "rad/s")):
+            imgui.SetNextItemWidth(style.SPAN_WIDTH)
+            changed, value = imgui.DragFloat(
+                f"{name} [{unit}]", self.fastest[name], 0.01, 0.01, _LARGEST, "%.2f"
+            )
+            if changed:
+                self.fastest[name] = min(max(float(value), 0.01), _LARGEST)
+
+    def _stop(self) -> None:
+        if self._is_driving:
+            self._is_driving = False
+            self._drive.stop()
+
+
+def _pad() -> tuple[float, float, bool]:
+    """Build the pad; return its deflection forwards and to the left, and whether it is held."""
+    corner = imgui.GetCursorScreenPos()
+    size = 2.0 * _RADIUS_PX
+    imgui.InvisibleButton("pad", imgui.Vec2(size, size))
+    is_held = bool(imgui.IsItemActive())
+    middle_x, middle_y = corner.x + _RADIUS_PX, corner.y + _RADIUS_PX
+    ahead = left = 0.0
+    if is_held:
+        mouse = imgui.GetMousePos()
+        ahead, left = deflection(mouse.x - middle_x, mouse.y - middle_y, _RADIUS_PX)
+    draw = imgui.GetWindowDrawList()
+    faint = imgui.GetColorU32(imgui.Col.TextDisabled)
+    draw.AddCircle(imgui.Vec2(middle_x, middle_y), _RADIUS_PX, faint)
+    knob = imgui.Vec2(middle_x - left * _RADIUS_PX, middle_y - ahead * _RADIUS_PX)
+    draw.AddCircleFilled(knob, _KNOB_PX, style.packed(style.GOOD) if is_held else faint)
+    return ahead, left, is_held
+
+
+def deflection(x: float, y: float, radius: float) -> tuple[float, float]:
+    """Return the deflection of a pad forwards and to the left, of a length of at most 1.
+
+    Args:
+        x: Place of the mouse to the right of the middle [px].
+        y: Place below the middle [px].
+        radius: Radius of the pad [px].
+    """
+    reach = max(radius, hypot(x, y))
+    return -y / reach, -x / reach

@@ -1,0 +1,77 @@
+"""Commanded velocities of walking and driving robots."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from geometry_msgs.msg import TwistStamped
+from rclpy.publisher import Publisher
+
+from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+
+_TYPE, _NAME = "geometry_msgs/msg/TwistStamped", "cmd_vel"
+_GRAPH_S, _PERIOD_S, _EXPIRES_S = 1.0, 0.1, 1.0
+"""Periods of the search and of the messages, and age at which a command ends [s]."""
+_Velocity = tuple[float, float, float]
+
+
+class VelocityPublisher:
+    """Publishes a velocity again and again while it is commanded.
+
+    Any thread may call `drive` and `stop`.
+
+    Attributes:
+        topics: The topics ``cmd_vel`` that something subscribes to.
+    """
+
+    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
+        self.topics: Sequence[str] = ()
+        self._endpoints, self._now = endpoints, now
+        self._commanded: tuple[str, _Velocity, float] | None = None
+        self._publishers: dict[str, Publisher] = {}
+        self._search_at = self._publish_at = 0.0
+
+    def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
+        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s]."""
+        self._commanded = topic, (forwards, left, turn), time.monotonic() + _EXPIRES_S
+
+    def stop(self) -> None:
+        """Publish a velocity of zero, once."""
+        commanded, self._commanded = self._commanded, None
+        if commanded is not None:
+            later(self._endpoints.node, self._publish, commanded[0], (0.0, 0.0, 0.0))
+
+    def tick(self, now: float) -> None:
+        """Publish and search when due; `now` is monotonic [s]."""
+        if now >= self._search_at:
+            self._search_at = now + _GRAPH_S
+            node = self._endpoints.node
+            self.topics = tuple(
+                sorted(
+                    name
+                    for name, types in node.get_topic_names_and_types()
+                    if name.rpartition("/")[2] == _NAME
+                    and _TYPE in types
+                    and node.count_subscribers(name)
+                )
+            )
+        commanded = self._commanded
+        if commanded is None or now < self._publish_at:
+            return
+        topic, velocity, end = commanded
+        if now > end:  # the page does not respond
+            self.stop()
+            return
+        self._publish_at = now + _PERIOD_S
+        self._publish(topic, velocity)
+
+    def _publish(self, topic: str, velocity: _Velocity) -> None:
+        if topic not in self._publishers:
+            self._publishers[topic] = self._endpoints.publisher(TwistStamped, topic, RELIABLE)
+        message = TwistStamped()
+        message.header.stamp = stamp(self._now())
+        message.twist.linear.x, message.twist.linear.y, message.twist.angular.z = velocity
+        self._publishers[topic].publish(message)

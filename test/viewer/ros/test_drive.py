@@ -1,0 +1,59 @@
+"""Commanded velocities of the panel "Drive"."""
+
+import time
+
+import pytest
+from geometry_msgs.msg import Twist, TwistStamped
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.viewer.ros.drive import VelocityPublisher
+
+
+@pytest.fixture
+def driven(ros_node, spin_until):
+    """A publisher of velocities, what a robot receives, and a function that waits for it."""
+    received: list[tuple[float, float, float, int]] = []
+
+    def receive(message: TwistStamped) -> None:
+        twist = message.twist
+        received.append((twist.linear.x, twist.linear.y, twist.angular.z, message.header.stamp.sec))
+
+    ros_node.create_subscription(TwistStamped, "/robot/cmd_vel", receive, 10)
+    ros_node.create_subscription(Twist, "/other/cmd_vel", receive, 10)
+    ros_node.create_publisher(TwistStamped, "/nobody/cmd_vel", 10)
+    publisher = VelocityPublisher(Endpoints(ros_node), lambda: 7.5)
+
+    def until(condition) -> bool:
+        def ticked() -> bool:
+            publisher.tick(time.monotonic())
+            return bool(condition())
+
+        return bool(spin_until(ticked))
+
+    assert until(lambda: publisher.topics)
+    return publisher, received, until
+
+
+def test_only_stamped_velocities_that_are_subscribed_can_be_commanded(driven):
+    publisher, _, _ = driven
+    assert publisher.topics == ("/robot/cmd_vel",)
+
+
+def test_a_velocity_is_repeated_until_it_stops(driven):
+    publisher, received, until = driven
+
+    def repeated() -> bool:
+        publisher.drive("/robot/cmd_vel", 0.2, -0.1, 0.3)
+        return len(received) >= 3
+
+    assert until(repeated)
+    assert set(received) == {(0.2, -0.1, 0.3, 7)}
+    publisher.stop()
+    assert until(lambda: received[-1] == (0.0, 0.0, 0.0, 7))
+
+
+def test_a_page_that_does_not_respond_stops_the_robot(driven):
+    publisher, received, until = driven
+    publisher.drive("/robot/cmd_vel", 0.2, 0.0, 0.0)
+    assert until(lambda: received and received[-1] == (0.0, 0.0, 0.0, 7))
+    assert received[0] == (0.2, 0.0, 0.0, 7)
