@@ -62,7 +62,7 @@ def draw_animation(path: Path) -> None:
 
 
 def save(frames: Sequence[Image.Image], path: Path, *, frame_s: float = FRAME_S) -> None:
-    """Write frames of a duration [s] with one palette. Pillow writes only the pixels that change."""
+    """Write frames of a duration [s] with one palette; Pillow writes what changes."""
     sample = np.vstack([np.asarray(frame) for frame in frames[:: max(1, len(frames) // 8)]])
     # The default method drops the rare saturated colours.
     palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.FASTOCTREE)

@@ -12,8 +12,8 @@ from mujoco_ros.controllers.library.walk.goal import error_of, joined
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
-    STANDING,
     GOAL,
+    STANDING,
     CarryState,
     SteadyConfig,
 )
