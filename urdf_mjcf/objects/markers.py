@@ -13,14 +13,14 @@ _MARGIN = 24
 
 
 def label(number: int) -> np.ndarray:
-    """Return the picture of a marker on a white label.  # (h, w) uint8"""
+    """Return the image of a marker on a white label.  # (h, w) uint8"""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     marker = cv2.aruco.generateImageMarker(dictionary, number, 6 * _MODULE)
     return np.pad(marker, _MARGIN, constant_values=255)
 
 
 def main() -> None:
-    """Write the pictures."""
+    """Write the images."""
     _FOLDER.mkdir(exist_ok=True)
     for number in (1, 2, 3):
         cv2.imwrite(str(_FOLDER / f"marker_{number}.png"), label(number))

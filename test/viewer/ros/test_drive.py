@@ -20,7 +20,7 @@ def driven(ros_node, spin_until):
 
     ros_node.create_subscription(TwistStamped, "/robot/cmd_vel", receive, 10)
     ros_node.create_subscription(Twist, "/other/cmd_vel", receive, 10)
-    ros_node.create_publisher(TwistStamped, "/nobody/cmd_vel", 10)
+    ros_node.create_publisher(TwistStamped, "/unused/cmd_vel", 10)
     publisher = VelocityPublisher(Endpoints(ros_node), lambda: 7.5)
 
     def until(condition) -> bool:

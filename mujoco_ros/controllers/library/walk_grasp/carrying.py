@@ -41,7 +41,7 @@ class SteadyConfig(UprightConfig):
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot steps in place [m].
         steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small before the robot goes on [s].
+        steady_for: Time for which it is small before the robot continues [s].
     """
 
     recover_above: float = 0.15
@@ -56,7 +56,7 @@ class SteadyConfig(UprightConfig):
 class CarryState(BalancedWalkState):
     """Base of the states: balances, and holds what is between the hands.
 
-    After a strong push the robot steps in place until it is steady, and then goes on.
+    After a strong push the robot steps in place until it is steady, and then continues.
     """
 
     outcomes: ClassVar[tuple[str, ...]] = ("dropped", *BalancedWalkState.outcomes)
@@ -106,7 +106,7 @@ class BeginWalkGraspConfig(StandBalancedConfig):
         joints: Names of the joints that it moves; empty for all.
         hands: The hands.
         waist: Names of joints that the hands shall hardly use.
-        camera: Name of the camera that looks for the box.
+        camera: Name of the camera that searches for the box.
         neck: Names of the joints that turn the camera left and down.
         markers: Markers of the box, in the frame of its middle, x forwards.
         goal_markers: Markers beside the place where the box is put down, in a frame there.
@@ -192,7 +192,7 @@ class RetryConfig(SteadyConfig):
 
 
 class Retry(CarryState):
-    """Counts how often it was entered, and gives up after the last retry."""
+    """Counts how often it was entered, and fails after the last retry."""
 
     outcomes = ("retry", "give_up", *CarryState.outcomes)
     failures = ("give_up", *CarryState.failures)
@@ -200,7 +200,7 @@ class Retry(CarryState):
     config: RetryConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Decide; after giving up, count anew."""
+        """Decide; a failure resets the count."""
         ended = self.balance(context, STANDING)
         if ended is not None:
             return ended

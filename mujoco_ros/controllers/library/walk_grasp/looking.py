@@ -106,7 +106,7 @@ class LookState(CarryState):
         if view.count == 0 and view.images >= config.missed:
             self._direction += 1
             if self._direction == len(config.sweep):
-                context.reason = f"the camera sees no marker of the {self.what}"
+                context.reason = f"no image has a marker of the {self.what}"
                 view.forget()
                 return "not_found"
             self._turn(context)
@@ -118,7 +118,7 @@ class LookState(CarryState):
 
 
 class LookForBox(LookState):
-    """Looks for the box, and decides where to go to grasp it."""
+    """Searches for the box, and decides where to go to grasp it."""
 
     outcomes = ("far", "near", "there", *LookState.outcomes)
     Config = ApproachConfig
@@ -141,14 +141,14 @@ class LookForBox(LookState):
 
 
 class LookForGoal(LookForBox):
-    """Looks for the place where the box is put down, and decides where to go."""
+    """Searches for the place where the box is put down, and decides where to go."""
 
     seen = GOAL
     what = "goal"
 
 
 class CheckBox(LookState):
-    """Looks whether the box stands in front of the robot."""
+    """Checks whether the box stands in front of the robot."""
 
     outcomes = ("found", *LookState.outcomes)
     config: LookConfig

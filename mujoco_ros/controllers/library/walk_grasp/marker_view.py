@@ -1,4 +1,4 @@
-"""Where the head camera sees an object with markers."""
+"""Where an object with markers is, by the images of the head camera."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ _AIMED = 0.05
 
 
 class MarkerView:
-    """Looks for an object that stands upright, and measures its pose.
+    """Searches for an object that stands upright, and measures its pose.
 
     All poses are in the frame of the estimated base.
 

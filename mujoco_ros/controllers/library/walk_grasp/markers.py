@@ -64,8 +64,8 @@ class MarkerDetector:
     def detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the poses that the object can have in the optical frame.
 
-        Several markers give one pose. A single one gives two: a small flat square in a picture
-        looks nearly the same tilted to either side.
+        Several markers give one pose. A single one can give two: the image of a small flat
+        square is nearly the same if it is tilted to either side.
 
         Returns:
             Position (3,) and rotation matrix (3, 3) of each pose, the likeliest first; empty if no

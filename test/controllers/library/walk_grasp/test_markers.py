@@ -15,12 +15,12 @@ MATRIX = np.array([(579.0, 0.0, 319.5), (0.0, 579.0, 239.5), (0.0, 0.0, 1.0)])
 WHITE = 255
 MARKERS = load_table("walk_grasp").states["BEGIN"].config.markers
 FRONT, TOP = MARKERS
-# The robot sees the front of a box that is upright and turned to it: its x axis points away.
+# The front of an upright box faces the robot: its x axis points away.
 AHEAD = np.array([(0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)])
 
 
 def turned(yaw: float, down: float) -> np.ndarray:
-    """Return the axes of an upright box in the optical frame of a camera that looks down."""
+    """Return the axes of an upright box in the optical frame of a camera that is tilted down."""
     cos, sin = np.cos(yaw), np.sin(yaw)
     box = np.array([(cos, -sin, 0.0), (sin, cos, 0.0), (0.0, 0.0, 1.0)])
     cos, sin = np.cos(down), np.sin(down)
@@ -28,7 +28,7 @@ def turned(yaw: float, down: float) -> np.ndarray:
     return tilt @ AHEAD @ box
 
 
-def picture(markers: list[MarkerConfig], position: np.ndarray, axes: np.ndarray) -> Image:
+def image_of(markers: list[MarkerConfig], position: np.ndarray, axes: np.ndarray) -> Image:
     """Return an image of markers on white labels, each drawn by a homography."""
     dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
     colour = np.full((480, 640, 3), 160, dtype=np.uint8)
@@ -63,7 +63,7 @@ def picture(markers: list[MarkerConfig], position: np.ndarray, axes: np.ndarray)
 )
 def test_two_markers_give_the_pose_of_the_box(distance, yaw, down, precision):
     position, axes = np.array([0.05, 0.02, distance]), turned(yaw, down)
-    found = MarkerDetector(MARKERS).detect(picture(list(MARKERS), position, axes))
+    found = MarkerDetector(MARKERS).detect(image_of(list(MARKERS), position, axes))
     assert len(found) == 1
     np.testing.assert_allclose(found[0][0], position, atol=precision)
     np.testing.assert_allclose(found[0][1], axes, atol=0.03)
@@ -71,14 +71,14 @@ def test_two_markers_give_the_pose_of_the_box(distance, yaw, down, precision):
 
 def test_one_marker_that_is_far_gives_the_place_of_the_box():
     position, axes = np.array([0.1, -0.1, 3.0]), turned(0.0, 0.2)
-    found = MarkerDetector(MARKERS).detect(picture([FRONT], position, axes))
+    found = MarkerDetector(MARKERS).detect(image_of([FRONT], position, axes))
     assert found
     np.testing.assert_allclose(found[0][0], position, atol=0.06)
 
 
-def test_a_picture_without_its_markers_has_no_box():
+def test_an_image_without_its_markers_has_no_box():
     other = MarkerConfig(number=7, size=0.15, pose=FRONT.pose)
-    image = picture([other], np.array([0.0, 0.0, 0.8]), turned(0.0, 0.3))
+    image = image_of([other], np.array([0.0, 0.0, 0.8]), turned(0.0, 0.3))
     assert MarkerDetector(MARKERS).detect(image) == []
     assert len(MarkerDetector([other]).detect(image)) >= 1
 
@@ -92,6 +92,6 @@ def test_wrong_markers_are_named():
         MarkerDetector([FRONT, MarkerConfig(number=1, size=0.1, pose=PoseConfig())])
     with pytest.raises(UserInputError, match="at least one marker"):
         MarkerDetector([])
-    grey = picture([], np.zeros(3), np.eye(3))._replace(colour=None)
+    grey = image_of([], np.zeros(3), np.eye(3))._replace(colour=None)
     with pytest.raises(UserInputError, match="need an image with colour"):
         MarkerDetector(MARKERS).detect(grey)
