@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from math import atan2, hypot
 
 import mujoco
@@ -25,6 +25,8 @@ _UPRIGHT = 0.9
 """Least cosine of the tilt of the object, beyond which a detection is wrong."""
 _REMEMBERED = 400
 """Ticks for which the pose of the camera is known after a request."""
+_DETECTION_S = 0.04
+"""Time after which the markers of an image are used, so that a tick need not wait for them [s]."""
 _AIMED = 0.05
 """Largest difference of a joint of the neck from its target [rad]."""
 
@@ -79,6 +81,7 @@ class MarkerView:
         self._neck = [robot.joints.index(name) for name in neck]
         joint = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, robot.prefix + neck[0])
         self._trunk = int(model.body_parentid[model.jnt_bodyid[joint]])
+        self._thread = ThreadPoolExecutor(1, "markers")
         self._limits = robot.lower[self._neck], robot.upper[self._neck]
         # Downwards angle of the optical axis in the zero position of the neck.
         self._tilt = float(np.arcsin(np.clip(-self._axes[2, 2], -1.0, 1.0)))
@@ -87,6 +90,8 @@ class MarkerView:
     def reset(self) -> None:
         """Begin without a measurement."""
         self._request: Future[Image] | None = None
+        self._detection: Future[list[tuple[np.ndarray, np.ndarray]]] | None = None
+        self._due = 0.0
         self._poses: deque[tuple[float, np.ndarray, np.ndarray]] = deque(maxlen=_REMEMBERED)
         self.place: PlanarPose | None = None
         self.height = 0.0
@@ -98,7 +103,7 @@ class MarkerView:
 
     def look(self) -> None:
         """Begin a new measurement, of which `place` will be the mean."""
-        self._request = None
+        self._request = self._detection = None
         self._sum, self.count, self.images = np.zeros(5), 0, 0
 
     def aim(self, walker: Walker, left: float, down: float) -> None:
@@ -125,10 +130,13 @@ class MarkerView:
         """Request images and take those that have arrived."""
         origin, axes = self._camera_pose(walker.estimator.robot)
         self._poses.append((context.time, origin, axes))
+        self._take(context)
         request = self._request
-        if request is not None and request.done():
-            self._request = None
-            self._take(request.result())
+        if request is not None and request.done() and self._detection is None:
+            self._request, image = None, request.result()
+            # In a thread: it takes longer than a tick, and without Python's lock.
+            self._detection = self._thread.submit(self._detect, image)
+            self._due = context.time + _DETECTION_S
         if self._request is None:
             self._request = context.store.get(IMAGE_GET)(self._camera)
 
@@ -137,19 +145,27 @@ class MarkerView:
         axes = body.data.xmat[self._body].reshape(3, 3)
         return body.data.xpos[self._body] + axes @ self._offset, axes @ self._axes
 
-    def _take(self, image: Image) -> None:
-        """Measure the object in an image, if it is in it."""
-        self.images += 1
-        _, origin, axes = min(self._poses, key=lambda it: abs(it[0] - image.time))
-        found = [
-            (origin + axes @ position, axes @ turn)
-            for position, turn in self._detector.detect(image)
-        ]
-        found = [(position, turn) for position, turn in found if turn[2, 2] > _UPRIGHT]
-        if not found:
+    def _detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return position and axes of the object in an image; runs in a thread of its own."""
+        _, origin, axes = min(self._poses.copy(), key=lambda it: abs(it[0] - image.time))
+        found = self._detector.detect(image)
+        return [(origin + axes @ position, axes @ turn) for position, turn in found]
+
+    def _take(self, context: StateContext) -> None:
+        """Use the result of a detection when it is due; a simulator waits for it then."""
+        pending, rounding = self._detection, 0.5 * context.period
+        if pending is None:
             return
-        position, turn = found[0]
-        self.count += 1
-        self._sum += (*position, turn[0, 0], turn[1, 0])
-        x, y, z, cos, sin = (self._sum / self.count).tolist()
-        self.place, self.height = PlanarPose(x, y, atan2(sin, cos)), z
+        if not (pending.done() and context.time > self._due - rounding):
+            if context.time + context.period > self._due - rounding:
+                context.awaited.append(pending)
+            return
+        self._detection = None
+        self.images += 1
+        for position, turn in pending.result():
+            if turn[2, 2] > _UPRIGHT:
+                self.count += 1
+                self._sum += (*position, turn[0, 0], turn[1, 0])
+                x, y, z, cos, sin = (self._sum / self.count).tolist()
+                self.place, self.height = PlanarPose(x, y, atan2(sin, cos)), z
+                return
