@@ -134,8 +134,9 @@ class MarkerView:
         request = self._request
         if request is not None and request.done() and self._detection is None:
             self._request, image = None, request.result()
+            _, *pose = min(self._poses, key=lambda it: abs(it[0] - image.time))
             # In a thread: it takes longer than a tick, and without Python's lock.
-            self._detection = self._thread.submit(self._detect, image)
+            self._detection = self._thread.submit(self._detect, image, *pose)
             self._due = context.time + _DETECTION_S
         if self._request is None:
             self._request = context.store.get(IMAGE_GET)(self._camera)
@@ -145,9 +146,19 @@ class MarkerView:
         axes = body.data.xmat[self._body].reshape(3, 3)
         return body.data.xpos[self._body] + axes @ self._offset, axes @ self._axes
 
-    def _detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return position and axes of the object in an image; runs in a thread of its own."""
-        _, origin, axes = min(self._poses.copy(), key=lambda it: abs(it[0] - image.time))
+    def _detect(
+        self, image: Image, origin: np.ndarray, axes: np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return the poses that the object can have; runs in a thread of its own.
+
+        Args:
+            image: An image.
+            origin: Of the optical frame at its time.  # (3,)
+            axes: The same.  # (3, 3)
+
+        Returns:
+            Position (3,) and axes (3, 3) of each pose, the likeliest first.
+        """
         found = self._detector.detect(image)
         return [(origin + axes @ position, axes @ turn) for position, turn in found]
 
