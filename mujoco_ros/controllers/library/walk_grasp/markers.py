@@ -1,7 +1,9 @@
 """Pose of a box by the ArUco markers on it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 
 import cv2
 import numpy as np
@@ -55,11 +57,7 @@ class MarkerDetector:
             self._points[marker.number] = corners @ pose.matrix.T + pose.position
         if not self._points:
             raise UserInputError("an object needs at least one marker")
-        parameters = cv2.aruco.DetectorParameters()
-        parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-        self._detector = cv2.aruco.ArucoDetector(
-            cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50), parameters
-        )
+        self._detect = _detector()
 
     def detect(self, image: Image) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the poses that the object can have in the optical frame.
@@ -76,9 +74,7 @@ class MarkerDetector:
         """
         if image.colour is None:
             raise UserInputError("markers need an image with colour")
-        corners, numbers, _ = self._detector.detectMarkers(
-            cv2.cvtColor(image.colour, cv2.COLOR_RGB2GRAY)
-        )
+        corners, numbers, _ = self._detect(cv2.cvtColor(image.colour, cv2.COLOR_RGB2GRAY))
         if numbers is None:
             return []
         seen = [
@@ -100,3 +96,18 @@ class MarkerDetector:
             )
             poses.append((position.ravel(), cv2.Rodrigues(turn)[0]))
         return poses
+
+
+def _detector() -> Callable[[np.ndarray], Any]:
+    """Return a function that finds the corners and numbers of markers in a grey image."""
+    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
+    if hasattr(cv2.aruco, "ArucoDetector"):
+        parameters = cv2.aruco.DetectorParameters()
+        parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+        detect: Callable[[np.ndarray], Any] = cv2.aruco.ArucoDetector(
+            dictionary, parameters
+        ).detectMarkers
+        return detect
+    parameters = cv2.aruco.DetectorParameters_create()  # before OpenCV 4.7, as in Ubuntu 24.04
+    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
+    return partial(cv2.aruco.detectMarkers, dictionary=dictionary, parameters=parameters)
