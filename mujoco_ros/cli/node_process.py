@@ -16,6 +16,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.bridge.rclpy_ext.service import flush_responses
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.memory_trim import MemoryTrimmer
@@ -164,5 +165,6 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
         node.stop()
         for _ in range(_LAST_TASKS):  # results of goals that ended with the node
             executor.spin_once(timeout_sec=0.0)
+        flush_responses()
         executor.shutdown()
     return 0 if node.failure is None else fail(str(node.failure))

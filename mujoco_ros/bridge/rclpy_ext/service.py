@@ -2,10 +2,12 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from functools import partial
-from typing import Any, TypeVar
+from math import inf
+from typing import Any, ClassVar, TypeVar
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.exceptions import InvalidHandle
@@ -21,6 +23,8 @@ from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 _LOG = logging.getLogger(__name__)
 _QOS = QoSProfile(depth=1000)
 """With the usual depth of 10, a burst loses requests and responses."""
+_FLUSH_S = 0.25
+"""Time in which a client receives a response on a busy machine [s]."""
 T = TypeVar("T")
 
 
@@ -151,7 +155,12 @@ class Service:
     rclpy sends what a callback returns at once; its EventsExecutor takes no coroutines, and must
     not wait for the physics thread. Here the callback returns a `Responder`, which sends the
     response when it is called.
+
+    Attributes:
+        sent_at: Monotonic time of the last response of all services [s].
     """
+
+    sent_at: ClassVar[float] = -inf
 
     def __init__(
         self, node: Node, kind: Any, name: str, handler: Callable[[Any, Responder], None]
@@ -200,6 +209,7 @@ class Service:
         return responder
 
     def _send_now(self, response: Any, header: Any) -> None:
+        Service.sent_at = time.monotonic()
         try:
             self._send(response, header)
         except InvalidHandle:
@@ -209,6 +219,15 @@ class Service:
         except Exception as error:  # rclpy's EventsExecutor cannot pass it on
             _LOG.exception("%s: a response could not be sent", self.name)
             self._send(failure(self._kind.Response(), repr(error)), header)
+
+
+def flush_responses() -> None:
+    """Wait until clients have received the last responses, before the process ends.
+
+    A response that a client has not received from shared memory is lost with the process, and the
+    middleware reports no delivery of responses.
+    """
+    time.sleep(max(0.0, Service.sent_at + _FLUSH_S - time.monotonic()))
 
 
 def failure(response: Any, message: str, code: int | None = None) -> Any:

@@ -1,4 +1,5 @@
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -15,7 +16,12 @@ from simulators import Domain, Listener
 from std_srvs.srv import Trigger
 from threads import RecordingResponder
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
+from mujoco_ros.bridge.rclpy_ext.service import (
+    RequestRejectedError,
+    Responder,
+    Service,
+    flush_responses,
+)
 from mujoco_ros.cli.node_process import Executor
 from mujoco_ros.sim.command_queue import CommandQueue
 
@@ -267,3 +273,13 @@ def test_a_response_that_races_with_its_address_is_sent_once(listener: Listener)
         thread.join()
     assert len(sent) == 200
     node.destroy_node()
+
+
+def test_the_process_waits_after_a_response_and_not_later(monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    monkeypatch.setattr(time, "monotonic", lambda: 100.0)
+    for sent_at in (99.9, 50.0, -float("inf")):
+        monkeypatch.setattr(Service, "sent_at", sent_at)
+        flush_responses()
+    assert slept == pytest.approx([0.15, 0.0, 0.0])

@@ -5,7 +5,7 @@ import pytest
 from simulation_interfaces.msg import Result, SimulationState
 from simulation_interfaces.srv import SetSimulationState
 from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
-from simulators import SimulatorLauncher, steps_of
+from simulators import WAIT_LIMIT_S, SimulatorLauncher, steps_of
 from threads import RecordingResponder, Threads
 
 from mujoco_ros.bridge.simulation_interfaces.states import StateServices
@@ -108,7 +108,7 @@ def test_quitting_sends_a_response_and_ends_the_process(start: SimulatorLauncher
     remote = SimulatorClient(start)
     remote.ensure_state(present)
     assert remote.set_state(SimulationState.STATE_QUITTING).result == OK
-    assert remote.simulator.process.wait(30.0) == 0
+    assert remote.simulator.process.wait(WAIT_LIMIT_S) == 0
     assert remote.simulator.warnings() == []
 
 
