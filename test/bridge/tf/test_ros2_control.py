@@ -249,7 +249,7 @@ def test_an_effort_command_is_added_and_removed(stack):
 
 def test_a_controller_that_holds_its_position_does_not_time_out(start):
     simulator = start.simulator(
-        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.1
+        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.05
     )
     listener = start.listener(simulator)
     stack = Stack(listener, description(listener))

@@ -25,7 +25,7 @@ _OF_TERM: Mapping[str, tuple[str, ...]] = {
     "base_linear_velocity": ("sensor", "value"),
     "projected_gravity": ("sensor",),
     "command": (),
-    "gait_phase": ("period", "phases", "functions"),
+    "gait_phase": ("period", "phases", "functions", "at_rest"),
     "sensor": ("sensor", "value"),
     "image": ("sensor", "value"),
 }
@@ -71,6 +71,8 @@ class TermConfig:
         period: Duration of a cycle of the gait [s].
         phases: Phases of the gait as parts of a cycle, e.g. of each foot.
         functions: Functions of these phases, each of all of them.
+        at_rest: Phases while the command is zero, from which the gait begins again; without them,
+            it does not stop.
     """
 
     term: Literal[
@@ -98,6 +100,7 @@ class TermConfig:
     period: float = 0.0
     phases: tuple[float, ...] = (0.0,)
     functions: tuple[Literal["sin", "cos"], ...] = ("sin", "cos")
+    at_rest: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
@@ -111,6 +114,10 @@ class TermConfig:
             check_positive(self, "period")
             if not (self.phases and self.functions):
                 raise UserInputError("phases and functions must not be empty")
+            if self.at_rest and len(self.at_rest) != len(self.phases):
+                raise UserInputError(
+                    f"at_rest must have as many phases as 'phases', {len(self.phases)}"
+                )
         if self.term in ("sensor", "image") and not self.sensor:
             raise UserInputError(f"the term '{self.term}' needs the name of a 'sensor'")
         if self.term == "image" and self.value not in ("depth", "colour"):

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import cos, pi, sin
+from math import cos, hypot, pi, sin
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from mujoco_ros.controllers.library.policy.camera_images import image_writer
 from mujoco_ros.controllers.library.policy.config import TermConfig
 from mujoco_ros.controllers.library.policy.sensor_values import SensorValues
 from mujoco_ros.model.errors import UserInputError, unknown
+
+_STANDING = 0.01
+"""Commands below this are zero [m/s, rad/s]."""
 
 
 @dataclass(slots=True)
@@ -185,14 +188,27 @@ def _write_command(tick: PolicyTick, values: np.ndarray) -> None:
     values[0], values[1], values[2] = tick.command
 
 
-def _gait_phase(config: TermConfig) -> Term:
-    functions = [{"sin": sin, "cos": cos}[name] for name in config.functions]
-    phases, period = config.phases, config.period
+class _GaitPhase:
+    """Functions of the phases of a gait, which can stop while the command is zero."""
 
-    def write(tick: PolicyTick, values: np.ndarray) -> None:
-        cycles = tick.elapsed / period
-        angles = [2.0 * pi * ((cycles + phase) % 1.0) for phase in phases]
-        for at, value in enumerate(f(angle) for f in functions for angle in angles):
+    def __init__(self, config: TermConfig) -> None:
+        self._functions = [{"sin": sin, "cos": cos}[name] for name in config.functions]
+        self._period, self._phases, self._at_rest = config.period, config.phases, config.at_rest
+        self._begins, self._since, self._last = config.phases, 0.0, 0.0
+
+    def __call__(self, tick: PolicyTick, values: np.ndarray) -> None:
+        """Write the values."""
+        elapsed = tick.elapsed
+        if elapsed < self._last:  # the state has started again
+            self._begins, self._since = self._phases, 0.0
+        self._last = elapsed
+        if self._at_rest and hypot(*tick.command) < _STANDING:
+            self._begins, self._since = self._at_rest, elapsed
+        cycles = (elapsed - self._since) / self._period
+        angles = [2.0 * pi * ((cycles + phase) % 1.0) for phase in self._begins]
+        for at, value in enumerate(f(angle) for f in self._functions for angle in angles):
             values[at] = value
 
-    return Term(config, len(functions) * len(phases), write)
+
+def _gait_phase(config: TermConfig) -> Term:
+    return Term(config, len(config.functions) * len(config.phases), _GaitPhase(config))

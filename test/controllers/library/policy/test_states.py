@@ -179,6 +179,26 @@ def test_limits_apply_before_the_scale_and_to_the_whole_input_after_it(make_poli
     np.testing.assert_allclose(run.inputs[0], [2.0, -0.1, 0.6], atol=1e-7)
 
 
+def test_a_gait_stops_without_a_command_and_begins_again_from_its_phases_at_rest(
+    make_policy, tmp_path
+):
+    write_affine(tmp_path / "policy.onnx", np.zeros((2, 2)), input_shape=[1, 2])
+    phase = {"term": "gait_phase", "period": 1.0, "phases": [0.0, 0.5], "functions": ["sin"]}
+    run = make_policy(
+        file="policy.onnx", inputs=terms({**phase, "at_rest": [0.25, 0.75]}), command_timeout=0.1
+    )
+    run.step(20)
+    np.testing.assert_allclose(run.inputs[-1], [1.0, -1.0], atol=1e-6)
+    run.velocity.receive(BodyVelocity(0.5, 0.0, 0.0), run.simulation.time)
+    at = len(run.inputs)
+    run.step(20)
+    for number, values in enumerate(run.inputs[at:], start=1):
+        angle = 2.0 * np.pi * (0.25 + 0.004 * number)
+        np.testing.assert_allclose(values, [np.sin(angle), -np.sin(angle)], atol=1e-6)
+    run.step(20)  # the command has ended
+    np.testing.assert_allclose(run.inputs[-1], [1.0, -1.0], atol=1e-6)
+
+
 @pytest.mark.parametrize("order", ["oldest_first", "newest_first"])
 @pytest.mark.parametrize("stacked", [False, True])
 def test_histories_are_of_a_term_or_of_all_terms(make_policy, tmp_path, order, stacked):
@@ -390,6 +410,10 @@ def test_policies_of_a_table_are_switched_by_transitions(make_policy, tmp_path):
             r"inputs.obs.terms\[0\].term: 'velocity' \(str\) is not one of joint_position, ",
         ),
         ({"inputs": terms({"term": "gait_phase"})}, "period must be positive, got 0"),
+        (
+            {"inputs": terms({"term": "gait_phase", "period": 1.0, "at_rest": [0.0, 0.5]})},
+            "at_rest must have as many phases as 'phases', 1",
+        ),
         ({"inputs": terms({"term": "command", "history": 0})}, "history must be from 1 to 1000"),
         (
             {"inputs": terms({"term": "command", "noise": {"uniform": -1.0}})},
