@@ -14,11 +14,10 @@ from mujoco_ros.viewer.clients import (
     LogLine,
     ParameterInfo,
     Request,
-    Shape,
     SpawnableInfo,
-    StaticFrame,
     Thumbnail,
 )
+from mujoco_ros.viewer.overlays.message_shapes import Shape, StaticFrame
 
 Record = Callable[..., Request]
 
