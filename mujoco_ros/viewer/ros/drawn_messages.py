@@ -15,7 +15,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind
 
 MOST_SHAPES = 500
-"""Shapes of a message, of which every n-th is drawn if there are more."""
+"""Markers of a message, and shapes of a marker, a path or points; every n-th of more is drawn."""
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
@@ -51,8 +51,8 @@ class MarkerChange(NamedTuple):
 
 
 def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
-    """Return the changes that a message of markers makes, in their order."""
-    markers = message.markers if isinstance(message, MarkerArray) else [message]
+    """Return the changes that a message makes, in their order; the first ones of too many."""
+    markers = message.markers[:MOST_SHAPES] if isinstance(message, MarkerArray) else [message]
     return [
         MarkerChange(
             it.action,
@@ -107,8 +107,8 @@ def _marker(marker: Marker) -> Iterator[Shape]:
 
 
 def _path(message: Path) -> Iterator[Shape]:
-    places = [_pose(it.pose).position for it in message.poses]
-    for start, end in _thinned(list(pairwise(places))):
+    places = [_pose(it.pose).position for it in _thinned(message.poses)]
+    for start, end in pairwise(places):
         yield _connection(ShapeKind.LINE, message.header.frame_id, start, end, _LINE, _PATH)
 
 
@@ -122,9 +122,12 @@ def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
 
 
 def _scan(message: LaserScan) -> Iterator[Shape]:
+    step = _step(len(message.ranges))
     points = [
         np.array([distance * cos(angle), distance * sin(angle), 0.0])
-        for number, distance in enumerate(message.ranges)
+        for number, distance in zip(
+            range(0, len(message.ranges), step), message.ranges[::step], strict=True
+        )
         if message.range_min <= distance <= message.range_max and isfinite(distance)
         for angle in (message.angle_min + number * message.angle_increment,)
     ]
@@ -183,7 +186,11 @@ def _colour(message: Any) -> tuple[float, float, float, float]:
 
 def _thinned(items: Any) -> Any:
     """Return every n-th of too many items."""
-    return items[:: -(-len(items) // MOST_SHAPES)] if len(items) > MOST_SHAPES else items
+    return items[:: _step(len(items))]
+
+
+def _step(count: int) -> int:
+    return max(1, -(-count // MOST_SHAPES))
 
 
 def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:

@@ -30,6 +30,8 @@ _DEPTH = 50
 _FRAMES = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
+_MOST_MARKERS = 2000
+"""Markers of a topic, of which the oldest are dropped if there are more."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 
@@ -170,3 +172,5 @@ def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:
     elif change.action == _ADD:
         end = time + change.lifetime if change.lifetime > 0.0 else inf
         drawn.markers[change.key] = change.shapes, end
+        if len(drawn.markers) > _MOST_MARKERS:
+            del drawn.markers[next(iter(drawn.markers))]

@@ -91,6 +91,19 @@ def test_changes_have_their_action_key_and_lifetime():
     assert (second.action, second.key, second.shapes) == (Marker.DELETE, ("feet", 4), ())
 
 
+def test_messages_of_any_size_are_drawn_in_part():
+    many = MarkerArray(markers=[marker(Marker.CUBE, id=number) for number in range(2000)])
+    assert len(marker_changes(many)) == MOST_SHAPES
+    path = Path(poses=[PoseStamped(pose=Pose(position=Point(x=float(x)))) for x in range(3000)])
+    shown = shapes_of("nav_msgs/msg/Path", path)
+    assert MOST_SHAPES / 2 < len(shown) <= MOST_SHAPES
+    assert shown[-1].end[0] > 2900.0
+    scan = LaserScan(angle_increment=0.001, range_max=9.0, ranges=[1.0] * 5000)
+    points = shapes_of("sensor_msgs/msg/LaserScan", scan)
+    assert len(points) == MOST_SHAPES
+    assert np.arctan2(points[1].position[1], points[1].position[0]) == pytest.approx(0.01)
+
+
 def test_what_cannot_be_drawn_is_left_out():
     assert shapes(marker(Marker.TEXT_VIEW_FACING, text="hello")) == ()
     assert shapes(marker(Marker.LINE_STRIP, (0.0, 0.0, 0.0))) == ()
