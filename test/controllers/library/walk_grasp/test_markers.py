@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.host import Image
-from mujoco_ros.controllers.library.catalogue import load_table
+from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig, MarkerDetector
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
@@ -13,7 +13,7 @@ from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 
 MATRIX = np.array([(579.0, 0.0, 319.5), (0.0, 579.0, 239.5), (0.0, 0.0, 1.0)])
 WHITE = 255
-MARKERS = load_table("walk_grasp").states["BEGIN"].config.markers
+MARKERS = load("walk_grasp").machine.instances["BEGIN"].config.markers
 FRONT, TOP = MARKERS
 # The front of an upright box faces the robot: its x axis points away.
 AHEAD = np.array([(0.0, -1.0, 0.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)])
