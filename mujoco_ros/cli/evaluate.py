@@ -91,7 +91,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CONDITIONS",
         help="random conditions of the episodes: for pick_place lab (default), table or perturbed, "
         "for stand humanoid (default) or quadruped, for walk pushed (default), randomised and "
-        "walks of a minute on plates and slopes; or a YAML file with ranges, for pick_place of "
+        "walks of a minute on plates and slopes, for walk_grasp pushed (default) or randomised; or a "
+        "YAML file with ranges, for pick_place of "
         "x, y, reach, yaw, size, mass, friction, offset, delay, obstacle and motion",
     )
     parser.add_argument(
@@ -117,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--check",
         action="store_true",
-        help=f"run the acceptance episodes of {' or '.join(ACCEPTANCE)}; print their metrics, and "
+        help=f"run the acceptance episodes of {', '.join(ACCEPTANCE)}; print their metrics, and "
         "fail if one is out of bounds",
     )
     return parser
@@ -176,7 +177,7 @@ def _check(options: argparse.Namespace) -> int:
     acceptance = ACCEPTANCE.get(options.controller)
     if acceptance is None:
         raise UserInputError(
-            f"--check is for {' and '.join(ACCEPTANCE)}: there are no limits of the metrics of "
+            f"--check is for {', '.join(ACCEPTANCE)}: there are no limits of the metrics of "
             f"{options.controller}"
         )
     summaries, errors = [], []

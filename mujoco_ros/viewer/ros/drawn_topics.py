@@ -113,8 +113,12 @@ class DrawnTopics:
             if topic not in self._drawn and self.is_shown(topic):
                 depth = _DEPTH if kind in MARKERS else 1
                 waiting: deque[bytes] = deque(maxlen=depth)
+
+                def receive(serialized: bytes, waiting: deque[bytes] = waiting) -> None:
+                    waiting.append(serialized)
+
                 subscription = self._endpoints.subscription(
-                    TYPES[kind], topic, waiting.append, self._qos(topic, depth), raw=True
+                    TYPES[kind], topic, receive, self._qos(topic, depth), raw=True
                 )
                 self._drawn[topic] = _Drawn(kind, subscription, waiting)
 

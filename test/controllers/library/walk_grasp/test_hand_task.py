@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.walk_grasp.hand_task import HandTask
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
-from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
+from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.plant import Plant
 
 OUTWARDS = np.array([1.0, 0.0, 0.0])
 POINT = np.array([-0.049, 0.0, -0.105])
@@ -18,7 +18,7 @@ POINT = np.array([-0.049, 0.0, -0.105])
 
 @pytest.fixture(scope="module")
 def robot() -> RobotModel:
-    return ControllerHost(Simulation(load_scene("humanoid")), load("stand")).supervised.robot
+    return robot_model(Plant(assemble(load_scene("humanoid")), lambda _event: None), 0)
 
 
 def hand(robot: RobotModel) -> HandTask:
