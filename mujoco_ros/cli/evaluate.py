@@ -91,9 +91,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CONDITIONS",
         help="random conditions of the episodes: for pick_place lab (default), table or perturbed, "
         "for stand humanoid (default) or quadruped, for walk pushed (default), randomised and "
-        "walks of a minute on plates and slopes, for walk_grasp pushed (default) or randomised; or a "
-        "YAML file with ranges, for pick_place of "
-        "x, y, reach, yaw, size, mass, friction, offset, delay, obstacle and motion",
+        "walks of a minute on plates and slopes, for walk_grasp pushed (default) or randomised; "
+        "or a YAML file with ranges, for pick_place of x, y, reach, yaw, size, mass, friction, "
+        "offset, delay, obstacle and motion",
     )
     parser.add_argument(
         "--set",

@@ -55,7 +55,9 @@ class DrivePanel(Panel):
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
         fastest = settings.get("fastest")
-        for name in self.fastest if isinstance(fastest, dict) else ():
+        if not isinstance(fastest, dict):
+            return
+        for name in self.fastest:
             value = fastest.get(name)
             if isinstance(value, float) and 0.0 < value <= _LARGEST:
                 self.fastest[name] = value

@@ -65,7 +65,8 @@ class DrawnTopics:
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Mapping[str, str] = {}
-        self.frames: dict[str, StaticFrame] = {}
+        self._frames: dict[str, StaticFrame] = {}
+        self.frames: Mapping[str, StaticFrame] = self._frames
         self._endpoints, self._now = endpoints, now
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
@@ -163,7 +164,7 @@ class DrawnTopics:
     def _receive_frames(self, message: TFMessage) -> None:
         for it in message.transforms:
             p, q = it.transform.translation, it.transform.rotation
-            self.frames[it.child_frame_id] = StaticFrame(
+            self._frames[it.child_frame_id] = StaticFrame(
                 it.header.frame_id, np.array([p.x, p.y, p.z]), np.array([q.w, q.x, q.y, q.z])
             )
 

@@ -48,7 +48,8 @@ def draw_walk(walker: Walker) -> Drawing:
             cos(difference) * x - sin(difference) * y,
             sin(difference) * x + cos(difference) * y,
         )
-        return origin + np.array([x, y, z - planned.z + _ABOVE])
+        point: np.ndarray = origin + np.array([x, y, z - planned.z + _ABOVE])
+        return point
 
     def landing(foot: Footstep, half: np.ndarray) -> np.ndarray:
         ahead, left = cos(foot.yaw), sin(foot.yaw)

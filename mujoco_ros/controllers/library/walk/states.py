@@ -1,7 +1,6 @@
 """States of `walk`, which commands all joints of a humanoid."""
 
 from dataclasses import dataclass, field
-from functools import partial
 from math import acos, hypot
 from typing import Any, ClassVar
 
@@ -190,7 +189,7 @@ class BalancedWalkState(State):
         walker = context.store.get(WALKER)
         context.references.values[:, walker.joints] = walker.step(context.observation, velocity)
         context.store.set(ESTIMATED_BASE, walker.estimator.base)
-        context.store.set(DRAW, partial(draw_walk, walker))
+        context.store.set(DRAW, lambda: draw_walk(walker))
         _, x, y, _ = walker.estimator.base.pose.quat_wxyz.tolist()
         tilt = acos(min(max(1.0 - 2.0 * (x * x + y * y), -1.0), 1.0))
         if not tilt <= self.config.max_tilt:

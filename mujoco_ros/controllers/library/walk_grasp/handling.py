@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
@@ -83,13 +83,17 @@ class ReachConfig(SteadyConfig):
 
     Attributes:
         clearance: Distance of the hands from the sides of the box [m].
+        above: Height of the hands above the middle of the box, which would turn over if its centre
+            of mass were above them [m].
     """
 
     clearance: float = 0.06
+    above: float = 0.03
 
     def __post_init__(self) -> None:
         SteadyConfig.__post_init__(self)
         check_positive(self, "clearance")
+        check_not_negative(self, "above")
 
 
 class Reach(HandState):
@@ -108,7 +112,7 @@ class Reach(HandState):
         box = error_of(view.place, PlanarPose(x, y, rpy_of(base.quat_wxyz)[2]))
         hands.begin(walker)
         half = 0.5 * store.get(SIZE)[1] + self.config.clearance
-        hands.move((box.x, box.y, view.height - z), half, box.yaw)
+        hands.move((box.x, box.y, view.height + self.config.above - z), half, box.yaw)
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
         """Finish when they are there."""

@@ -100,14 +100,14 @@ class MarkerDetector:
 
 def _detector() -> Callable[[np.ndarray], Any]:
     """Return a function that finds the corners and numbers of markers in a grey image."""
-    dictionary = cv2.aruco.getPredefinedDictionary(cv2.aruco.DICT_4X4_50)
-    if hasattr(cv2.aruco, "ArucoDetector"):
-        parameters = cv2.aruco.DetectorParameters()
-        parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-        detect: Callable[[np.ndarray], Any] = cv2.aruco.ArucoDetector(
+    aruco: Any = cv2.aruco
+    dictionary = aruco.getPredefinedDictionary(aruco.DICT_4X4_50)
+    is_new = hasattr(aruco, "ArucoDetector")  # since OpenCV 4.7; Ubuntu 24.04 has 4.6
+    parameters = aruco.DetectorParameters() if is_new else aruco.DetectorParameters_create()
+    parameters.cornerRefinementMethod = aruco.CORNER_REFINE_SUBPIX
+    if is_new:
+        detect: Callable[[np.ndarray], Any] = aruco.ArucoDetector(
             dictionary, parameters
         ).detectMarkers
         return detect
-    parameters = cv2.aruco.DetectorParameters_create()  # before OpenCV 4.7, as in Ubuntu 24.04
-    parameters.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_SUBPIX
-    return partial(cv2.aruco.detectMarkers, dictionary=dictionary, parameters=parameters)
+    return partial(aruco.detectMarkers, dictionary=dictionary, parameters=parameters)
