@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.viewer.overlays.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
 
 PLAYING, PAUSED = "playing", "paused"
 

@@ -31,7 +31,7 @@ def test_the_middle_of_the_page_moves_to_the_height_of_the_middle_of_the_scene(m
     assert camera.distance == pytest.approx(distance * PAGE[1] / SCENE[3])
 
 
-def test_all_bodies_are_in_the_picture_wherever_they_stand():
+def test_all_bodies_are_in_view_wherever_they_stand():
     model = mujoco.MjSpec.from_string(
         """<mujoco><worldbody>
           <geom type="plane" size="9 9 1"/>

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, StaticFrame
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
 

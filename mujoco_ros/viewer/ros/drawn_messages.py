@@ -12,7 +12,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 
 MOST_SHAPES = 500
 """Markers of a message, and shapes of a marker, a path or points; every n-th of more is drawn."""

@@ -13,7 +13,7 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.viewer.overlays.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
     MARKERS,

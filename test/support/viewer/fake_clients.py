@@ -17,7 +17,7 @@ from mujoco_ros.viewer.clients import (
     SpawnableInfo,
     Thumbnail,
 )
-from mujoco_ros.viewer.overlays.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
 
 Record = Callable[..., Request]
 

@@ -7,8 +7,8 @@ import pytest
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, StaticFrame
 from mujoco_ros.viewer.overlays.drawn import Frames, drawn
-from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind, StaticFrame
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])

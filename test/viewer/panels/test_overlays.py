@@ -9,7 +9,7 @@ from panel_frames import Frames
 
 from mujoco_ros.control.references import References
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
 

@@ -12,7 +12,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.viewer.overlays.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.drawn_messages import MOST_SHAPES, marker_changes, shapes_of
 
 RED = ColorRGBA(r=1.0, a=1.0)

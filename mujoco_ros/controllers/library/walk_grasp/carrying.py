@@ -213,7 +213,7 @@ class Retry(CarryState):
         return "give_up"
 
 
-class StandStill(CarryState):
+class HoldBalance(CarryState):
     """Balances with the hands where they are."""
 
     outcomes = ()

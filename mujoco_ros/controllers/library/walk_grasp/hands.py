@@ -154,7 +154,7 @@ class Hands:
         for task in self.tasks:
             task.is_active = False
         walker.relax()
-        self._let_go()
+        self._release()
 
     def move(self, centre: Sequence[float], half: float, yaw: float = 0.0) -> None:
         """Go to a middle (3,), with half of a distance, in the frame of the base [m, rad]."""
@@ -168,10 +168,10 @@ class Hands:
 
     def open(self, half: float) -> None:
         """Press no more; go to half of a distance [m]."""
-        self._let_go()
+        self._release()
         self.goal.half = half
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         self._width, self._has_pressed = None, False
         for task in self.tasks:
             task.free()

@@ -3,8 +3,8 @@
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BeginWalkGrasp,
+    HoldBalance,
     Retry,
-    StandStill,
 )
 from mujoco_ros.controllers.library.walk_grasp.handling import (
     LiftBox,
@@ -32,5 +32,5 @@ STATES: tuple[type[State], ...] = (
         Squeeze,
         LiftBox,
     ),
-    *(LowerBox, ReleaseBox, StandStill),
+    *(LowerBox, ReleaseBox, HoldBalance),
 )

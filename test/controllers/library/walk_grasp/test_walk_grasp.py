@@ -53,7 +53,7 @@ def test_a_pushed_robot_carries_the_box_to_the_second_table():
 
 
 @pytest.mark.usefixtures("_opengl")
-def test_a_box_that_is_nowhere_is_named_after_the_search():
+def test_a_box_that_cannot_be_found_is_named_after_the_search():
     settings = {"SEARCH": {"most": 1}, "LOOK": {"missed": 1, "sweep": [[0.0, 0.4]]}}
     episode = run(TrialWithoutBox(CARRIES["pushed"], settings))
     assert episode.outcome == "not_found", episode
