@@ -64,10 +64,10 @@ def test_a_box_that_cannot_be_found_is_named_after_the_search():
 @pytest.mark.parametrize(
     ("begin", "message"),
     [
-        ({"camera": "tail_camera"}, "unknown camera 'tail_camera'.*head_camera"),
-        ({"neck": ["neck_yaw", "neck"]}, "unknown neck: joint 'neck'"),
+        ({"camera": "tail_camera"}, "camera 'tail_camera' not found.*head_camera"),
+        ({"neck": ["neck_yaw", "neck"]}, "neck: joint 'neck' not found"),
         ({"neck": ["neck_yaw"]}, "neck must be two joints"),
-        ({"waist": ["waist"]}, "unknown joint 'waist'"),
+        ({"waist": ["waist"]}, "joint 'waist' not found"),
         ({"markers": []}, "at least one marker"),
         ({"goal_markers": []}, "at least one marker"),
     ],
