@@ -8,6 +8,8 @@ import numpy as np
 from mujoco_ros.viewer.docks import Rectangle
 
 _MIN_SLOPE = 0.2
+_FILLED = 0.75
+"""Distance of the camera, as part of that at which a sphere around all bodies fills the page."""
 _VISIBLE_GROUPS = 3
 """Geom groups that are shown by default."""
 
@@ -30,7 +32,7 @@ def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvC
     lower, upper = (middles - reach).min(axis=0), (middles + reach).max(axis=0)
     camera.lookat[:] = 0.5 * (lower + upper)
     radius = 0.5 * float(np.linalg.norm(upper - lower))
-    camera.distance = radius / math.sin(math.radians(model.vis.global_.fovy) / 2.0)
+    camera.distance = _FILLED * radius / math.sin(math.radians(model.vis.global_.fovy) / 2.0)
 
 
 def fit_camera(
