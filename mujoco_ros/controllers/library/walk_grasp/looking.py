@@ -29,7 +29,7 @@ class LookConfig(SteadyConfig):
 
     Attributes:
         images: Number of images with the object for a measurement.
-        missed: Number of images without it until the camera turns on.
+        missed: Number of images without it until the camera turns on, more if others have it.
         sweep: Angles to the left and downwards to which the camera turns one after the other,
             if it was not seen before [rad].
     """
@@ -103,7 +103,8 @@ class LookState(CarryState):
         view.step(context, walker)
         if view.place is not None and view.count >= config.images:
             return self.decide(context, view.place)
-        if view.count == 0 and view.images >= config.missed:
+        missed = view.images - view.count
+        if missed >= config.missed * (1 + view.count):  # an object at the edge is found sometimes
             self._direction += 1
             if self._direction == len(config.sweep):
                 context.reason = f"no image has a marker of the {self.what}"
