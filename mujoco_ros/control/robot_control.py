@@ -8,7 +8,7 @@ from mujoco_ros.control.cartesian.commands import CartesianCommand
 from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.cartesian.source import CartesianSource
 from mujoco_ros.control.command_rates import CommandRates
-from mujoco_ros.control.errors import LateError
+from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
     CommandPreempted,
     CommandRejected,
@@ -162,7 +162,7 @@ class RobotControl:
         """
         try:
             trajectory.check_in_time(time)
-        except LateError as error:
+        except CommandError as error:
             if goal is None:
                 self._emit(CommandRejected(source=CommandSource.TRAJECTORY, message=str(error)))
             else:

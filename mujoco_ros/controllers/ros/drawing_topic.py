@@ -1,5 +1,6 @@
 """Markers of what a controller displays."""
 
+import logging
 from collections.abc import Callable
 
 from builtin_interfaces.msg import Duration
@@ -12,6 +13,7 @@ from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.interface.outputs import Drawing, DrawnLine, DrawnPoint
 
+_LOG = logging.getLogger(__name__)
 TOPIC = "~/markers"
 _PERIOD_S = 0.05
 _LIFETIME = Duration(nanosec=500_000_000)
@@ -23,16 +25,26 @@ class DrawingTopic:
     def __init__(self, endpoints: Endpoints, frame: str) -> None:
         """Open the topic; `frame` is that of the robot's base."""
         self._frame, self._last, self._subscriptions = frame, 0.0, 0
+        self._has_failed = False
         self._publisher = endpoints.publisher(MarkerArray, TOPIC, RELIABLE, self._count)
 
     def _count(self, subscriptions: int) -> None:
         self._subscriptions = subscriptions
 
     def publish(self, draw: Callable[[], Drawing], time: float) -> None:
-        """Publish what a function returns, if it is due at a time of the robot [s]."""
-        if not self._subscriptions or 0.0 <= time - self._last < _PERIOD_S:
+        """Publish what a function returns, if it is due at a time of the robot [s].
+
+        An exception of the function is logged, and the drawing ends: the controller continues.
+        """
+        if self._has_failed or not self._subscriptions or 0.0 <= time - self._last < _PERIOD_S:
             return
-        self._last, drawing = time, draw()
+        self._last = time
+        try:
+            drawing = draw()
+        except Exception:
+            self._has_failed = True
+            _LOG.exception("what the controller displays cannot be computed")
+            return
         markers = [_line(it) for it in drawing.lines] + [_point(it) for it in drawing.points]
         second, nanosecond = split(time)
         for marker in markers:

@@ -1,6 +1,7 @@
 """Shapes of the messages of topics, in the frames of the scene."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 import mujoco
 import numpy as np
@@ -61,13 +62,11 @@ def drawn(
 ) -> list[mujoco.MjvGeom]:
     """Return at most `most` geoms of shapes; add the frames that are not known to `unknown`."""
     geoms: list[mujoco.MjvGeom] = []
-    for shape in shapes:
+    for shape in islice(shapes, max(most, 0)):
         pose = frames.pose(shape.frame)
         if pose is None:
             unknown.add(shape.frame)
             continue
-        if len(geoms) >= most:
-            break
         axes = pose.matrix
         start = pose.position + axes @ shape.position
         if shape.kind in _SOLIDS:

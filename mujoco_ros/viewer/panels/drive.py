@@ -86,7 +86,9 @@ class DrivePanel(Panel):
                 self._selected = selected
         ahead, left, is_held = _pad()
         imgui.SetNextItemWidth(2.0 * _RADIUS_PX)
-        _, self._turn = imgui.SliderFloat("##turn", self._turn, 1.0, -1.0, "turn")
+        no_text = int(imgui.SliderFlags.NoInput)
+        _, turn = imgui.SliderFloat("##turn", self._turn, 1.0, -1.0, "turn", no_text)
+        self._turn = min(max(turn, -1.0), 1.0)
         is_turning = bool(imgui.IsItemActive())
         if not is_turning:
             self._turn = 0.0

@@ -25,6 +25,8 @@ _LOG = logging.getLogger(__name__)
 _MM = 1e3
 _SCALE_RANGE = (0.01, 1000.0)
 _MOST_GEOMS = 2000
+_MOST_FRAMES = 5
+"""Unknown frames that are named."""
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
@@ -137,7 +139,7 @@ class OverlaysPanel(Panel):
             if changed:
                 self._choose(topic, shown)
         with coloured(WARNING):
-            for frame in sorted(self._unknown):
+            for frame in sorted(self._unknown)[:_MOST_FRAMES]:
                 imgui.TextUnformatted(f"Frame '{frame}' is not known.")
             if self._is_full:
                 imgui.TextUnformatted(f"More than {_MOST_GEOMS} shapes are not drawn.")

@@ -69,14 +69,15 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     axes, at = pose.matrix, pose.position
     size = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
     colour = _colour(marker.color)
-    points = [at + axes @ (it.x, it.y, it.z) for it in marker.points[: 2 * MOST_SHAPES]]
-    colours = [_colour(it) for it in marker.colors[: 2 * MOST_SHAPES]]
-    if len(colours) != len(points):
-        colours = [colour] * len(points)
+    has_colours = len(marker.colors) == len(marker.points)
+    points = [at + axes @ (it.x, it.y, it.z) for it in _kept(marker.type, marker.points)]
+    colours = [colour] * len(points)
+    if has_colours:
+        colours = [_colour(it) for it in _kept(marker.type, marker.colors)]
     if marker.type in _LISTS:
         if marker.type == Marker.POINTS:
             size = np.full(3, size[0])
-        for point, each in _thinned(list(zip(points, colours, strict=True))):
+        for point, each in zip(points, colours, strict=True):
             yield Shape(
                 kind=_SOLIDS[marker.type],
                 frame=frame,
@@ -97,7 +98,7 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     elif marker.type in _LINES:
         step = 1 if marker.type == Marker.LINE_STRIP else 2
         ends = list(zip(pairwise(points), colours, strict=False))[::step]
-        for (start, end), each in _thinned(ends):
+        for (start, end), each in ends:
             yield _connection(ShapeKind.LINE, frame, start, end, float(size[0]), each)
     elif marker.type == Marker.ARROW:
         start, end, width = at, at + axes[:, 0] * size[0], float(size[1])
@@ -122,6 +123,8 @@ def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
 
 
 def _scan(message: LaserScan) -> Iterator[Shape]:
+    if not (isfinite(message.angle_min) and isfinite(message.angle_increment)):
+        return
     step = _step(len(message.ranges))
     points = [
         np.array([distance * cos(angle), distance * sin(angle), 0.0])
@@ -137,6 +140,12 @@ def _scan(message: LaserScan) -> Iterator[Shape]:
 def _cloud(message: PointCloud2) -> Iterator[Shape]:
     fields = {it.name: it for it in message.fields}
     if not all(it in fields and fields[it].datatype == PointField.FLOAT32 for it in "xyz"):
+        return
+    step, width = message.point_step, message.width
+    is_whole = max(fields[it].offset for it in "xyz") + 4 <= step
+    is_whole &= width * step <= message.row_step
+    is_whole &= message.height * message.row_step <= len(message.data)
+    if not (is_whole and width and message.height):
         return
     number = _BIG if message.is_bigendian else _LITTLE
     kind = np.dtype(
@@ -182,6 +191,14 @@ def _pose(message: Any) -> Pose:
 
 def _colour(message: Any) -> tuple[float, float, float, float]:
     return message.r, message.g, message.b, message.a
+
+
+def _kept(kind: int, items: Any) -> Any:
+    """Return every n-th of too many points of a marker, or every n-th pair of those of lines."""
+    if kind != Marker.LINE_LIST:
+        return _thinned(items)
+    step = 2 * _step(len(items) // 2)
+    return [it for first in range(0, len(items) - 1, step) for it in items[first : first + 2]]
 
 
 def _thinned(items: Any) -> Any:

@@ -1,8 +1,10 @@
 """Subscriptions to the topics whose messages are drawn in the scene."""
 
+import logging
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import inf
 
 import numpy as np
@@ -13,6 +15,8 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
@@ -23,6 +27,7 @@ from mujoco_ros.viewer.ros.drawn_messages import (
     shapes_of,
 )
 
+_LOG = logging.getLogger(__name__)
 _GRAPH_S, _PERIOD_S = 1.0, 0.1
 """Periods in which topics are searched, and messages are deserialized [s]."""
 _DEPTH = 50
@@ -31,7 +36,7 @@ _FRAMES = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 _MOST_MARKERS = 2000
-"""Markers of a topic, of which the oldest are dropped if there are more."""
+"""Markers and shapes of a topic; the oldest markers, and the last shapes, of more are dropped."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 
@@ -41,6 +46,7 @@ class _Drawn:
 
     Attributes:
         kind: Type of its messages.
+        qos: Reliability and durability of the subscription.
         subscription: The subscription.
         waiting: Serialized messages.
         markers: Shapes and end of each marker, in simulated time [s].
@@ -48,6 +54,7 @@ class _Drawn:
     """
 
     kind: str
+    qos: tuple[ReliabilityPolicy, DurabilityPolicy]
     subscription: Subscription
     waiting: deque[bytes]
     markers: dict[tuple[str, int], tuple[tuple[Shape, ...], float]] = field(default_factory=dict)
@@ -94,57 +101,68 @@ class DrawnTopics:
             self._search()
         time = self._now()
         was_reset, self._time = time < self._time, time
-        for topic, drawn in self._drawn.items():
+        for topic, drawn in list(self._drawn.items()):
+            if was_reset:
+                drawn.markers = {key: it for key, it in drawn.markers.items() if it[1] == inf}
             if now >= drawn.due_at:
                 drawn.due_at = now + _PERIOD_S
-                self._update(topic, drawn, time, was_reset)
+                try:
+                    self._update(topic, drawn, time)
+                except Exception:  # a message that is not what its type promises
+                    _LOG.exception("messages of '%s' cannot be drawn; it is switched off", topic)
+                    self._chosen[topic] = False
+                    self._match()
 
     def _search(self) -> None:
-        found = self._endpoints.node.get_topic_names_and_types()
-        topics = {name: next((it for it in types if it in TYPES), "") for name, types in found}
+        node = self._endpoints.node
+        topics = {
+            name: next((it for it in types if it in TYPES), "")
+            for name, types in node.get_topic_names_and_types()
+        }
+        topics = {
+            name: kind for name, kind in topics.items() if kind and node.count_publishers(name)
+        }
         self.topics = {name: kind for name, kind in sorted(topics.items()) if kind}
         self._match()
 
     def _match(self) -> None:
-        """Open and close subscriptions."""
-        for topic in [it for it in self._drawn if it not in self.topics or not self.is_shown(it)]:
-            self._endpoints.close(self._drawn.pop(topic).subscription)
-            self._shapes.pop(topic, None)
-        for topic, kind in self.topics.items():
-            if topic not in self._drawn and self.is_shown(topic):
+        """Open and close subscriptions, also when the type or the QoS of a topic has changed."""
+        wanted = {
+            topic: (kind, self._policies(topic))
+            for topic, kind in self.topics.items()
+            if self.is_shown(topic)
+        }
+        for topic, drawn in list(self._drawn.items()):
+            if wanted.get(topic) != (drawn.kind, drawn.qos):
+                self._endpoints.close(self._drawn.pop(topic).subscription)
+                self._shapes.pop(topic, None)
+        for topic, (kind, policies) in wanted.items():
+            if topic not in self._drawn:
                 depth = _DEPTH if kind in MARKERS else 1
                 waiting: deque[bytes] = deque(maxlen=depth)
 
                 def receive(serialized: bytes, waiting: deque[bytes] = waiting) -> None:
                     waiting.append(serialized)
 
+                reliability, durability = policies
+                qos = QoSProfile(depth=depth, reliability=reliability, durability=durability)
                 subscription = self._endpoints.subscription(
-                    TYPES[kind], topic, receive, self._qos(topic, depth), raw=True
+                    TYPES[kind], topic, receive, qos, raw=True
                 )
-                self._drawn[topic] = _Drawn(kind, subscription, waiting)
+                self._drawn[topic] = _Drawn(kind, policies, subscription, waiting)
 
-    def _qos(self, topic: str, depth: int) -> QoSProfile:
-        """Return a QoS with which all publishers are received, and their last messages if kept."""
-        offered = [
-            it.qos_profile for it in self._endpoints.node.get_publishers_info_by_topic(topic)
-        ]
+    def _policies(self, topic: str) -> tuple[ReliabilityPolicy, DurabilityPolicy]:
+        """Return those with which all publishers are received, and their last messages if kept."""
+        node = self._endpoints.node
+        offered = [it.qos_profile for it in node.get_publishers_info_by_topic(topic)]
         is_reliable = all(it.reliability == ReliabilityPolicy.RELIABLE for it in offered)
         is_kept = all(it.durability == DurabilityPolicy.TRANSIENT_LOCAL for it in offered)
-        return QoSProfile(
-            depth=depth,
-            reliability=(
-                ReliabilityPolicy.RELIABLE
-                if offered and is_reliable
-                else ReliabilityPolicy.BEST_EFFORT
-            ),
-            durability=(
-                DurabilityPolicy.TRANSIENT_LOCAL
-                if offered and is_kept
-                else DurabilityPolicy.VOLATILE
-            ),
+        return (
+            ReliabilityPolicy.RELIABLE if is_reliable else ReliabilityPolicy.BEST_EFFORT,
+            DurabilityPolicy.TRANSIENT_LOCAL if is_kept else DurabilityPolicy.VOLATILE,
         )
 
-    def _update(self, topic: str, drawn: _Drawn, time: float, was_reset: bool) -> None:
+    def _update(self, topic: str, drawn: _Drawn, time: float) -> None:
         kind = TYPES[drawn.kind]
         messages = [
             deserialize_message(drawn.waiting.popleft(), kind) for _ in range(len(drawn.waiting))
@@ -157,16 +175,23 @@ class DrawnTopics:
             for change in marker_changes(message):
                 _change(drawn, change, time)
         for key, (_, end) in list(drawn.markers.items()):
-            if time > end or (was_reset and end < inf):
+            if time > end:
                 del drawn.markers[key]
-        self._shapes[topic] = [it for shapes, _ in drawn.markers.values() for it in shapes]
+        every = (it for shapes, _ in drawn.markers.values() for it in shapes)
+        self._shapes[topic] = list(islice(every, _MOST_MARKERS))
 
     def _receive_frames(self, message: TFMessage) -> None:
         for it in message.transforms:
             p, q = it.transform.translation, it.transform.rotation
-            self._frames[it.child_frame_id] = StaticFrame(
-                it.header.frame_id, np.array([p.x, p.y, p.z]), np.array([q.w, q.x, q.y, q.z])
+            pose = Pose(
+                position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z])
             )
+            try:
+                pose.check(it.child_frame_id)
+            except UserInputError:
+                continue
+            frame = StaticFrame(it.header.frame_id, pose.position, pose.quat_wxyz)
+            self._frames[it.child_frame_id] = frame
 
 
 def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:

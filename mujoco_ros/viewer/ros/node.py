@@ -105,6 +105,7 @@ class ViewerNode:
         """End the pull and shut the node down."""
         if self._thread.is_alive():
             self._commands.release()
+            self.clients.drive.stop()
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
         self._executor.shutdown()

@@ -29,6 +29,7 @@ from mujoco_ros.controllers.interface.outputs import (
 )
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
+from mujoco_ros.controllers.ros.drawing_topic import DrawingTopic
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -107,6 +108,26 @@ def test_a_drawing_is_published_as_markers_that_vanish(listener: Listener):
     stamps = [it.markers[0].header.stamp for it in (first, second)]
     begin, end = (it.sec + 1e-9 * it.nanosec for it in stamps)
     assert end - begin >= 0.05 - 1e-9, "twenty times a second"
+
+
+def test_a_drawing_that_fails_ends_and_the_controller_continues(listener: Listener, caplog):
+    topic, calls = DrawingTopic(Endpoints(listener.node), "pelvis"), []
+    received = listener.record(MarkerArray, f"/{listener.node.get_name()}/markers", reliable=True)
+    times = iter(range(1, 10000))
+
+    def fail() -> Drawing:
+        calls.append(1)
+        raise ValueError("no hull")
+
+    def has_failed() -> bool:
+        topic.publish(fail, 0.1 * next(times))
+        return bool(calls)
+
+    assert listener.spin_until(has_failed)
+    topic.publish(fail, 0.1 * next(times))
+    assert len(calls) == 1
+    assert len(received) == 0
+    assert "no hull" in caplog.text
 
 
 @pytest.mark.parametrize(("frame", "is_relative"), [("odom", False), ("pelvis", True)])

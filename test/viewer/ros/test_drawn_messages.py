@@ -1,6 +1,7 @@
 """Shapes of messages."""
 
 import struct
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -98,6 +99,14 @@ def test_messages_of_any_size_are_drawn_in_part():
     shown = shapes_of("nav_msgs/msg/Path", path)
     assert MOST_SHAPES / 2 < len(shown) <= MOST_SHAPES
     assert shown[-1].end[0] > 2900.0
+    corners = [(float(x), 0.0, 0.0) for x in range(4000)]
+    strip = shapes(marker(Marker.LINE_STRIP, *corners))
+    assert MOST_SHAPES / 2 < len(strip) <= MOST_SHAPES
+    assert strip[-1].end[0] > 3900.0
+    assert all(a.end[0] == b.position[0] for a, b in pairwise(strip)), "without gaps"
+    pairs = shapes(marker(Marker.LINE_LIST, *corners))
+    assert MOST_SHAPES / 2 < len(pairs) <= MOST_SHAPES
+    assert {it.end[0] - it.position[0] for it in pairs} == {1.0}
     scan = LaserScan(angle_increment=0.001, range_max=9.0, ranges=[1.0] * 5000)
     points = shapes_of("sensor_msgs/msg/LaserScan", scan)
     assert len(points) == MOST_SHAPES
@@ -109,6 +118,8 @@ def test_what_cannot_be_drawn_is_left_out():
     assert shapes(marker(Marker.LINE_STRIP, (0.0, 0.0, 0.0))) == ()
     assert shapes(marker(Marker.CUBE, pose=Pose(position=Point(x=float("nan"))))) == ()
     assert shapes(marker(Marker.CUBE, scale=(float("inf"), 1.0, 1.0))) == ()
+    scan = LaserScan(angle_min=float("inf"), range_max=9.0, ranges=[1.0])
+    assert shapes_of("sensor_msgs/msg/LaserScan", scan) == ()
 
 
 def test_a_path_is_a_line_and_a_pose_has_three_axes():
@@ -141,5 +152,11 @@ def test_a_cloud_has_points_at_its_offsets(order, is_big):
     ]
     found = shapes_of("sensor_msgs/msg/PointCloud2", cloud)
     np.testing.assert_allclose([it.position for it in found], [rows[0], rows[2]])
+    whole = cloud.data
+    cloud.data = whole[:40]
+    assert shapes_of("sensor_msgs/msg/PointCloud2", cloud) == ()
+    cloud.data, cloud.point_step = whole, 14
+    assert shapes_of("sensor_msgs/msg/PointCloud2", cloud) == ()
+    cloud.point_step = 20
     cloud.fields = cloud.fields[:2]
     assert shapes_of("sensor_msgs/msg/PointCloud2", cloud) == ()

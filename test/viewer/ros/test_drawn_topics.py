@@ -100,6 +100,20 @@ def test_scans_are_drawn_only_on_request_and_other_types_never(drawing):
     assert "/chatter" not in drawing.topics.topics
 
 
+def test_a_topic_without_a_publisher_is_not_drawn_any_more(drawing):
+    publisher = drawing.publisher(Marker, "/point")
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(cube(1))
+    assert drawing.until(lambda: drawing.drawn("/point") == 1)
+    drawing.node.destroy_publisher(publisher)
+    assert drawing.until(lambda: "/point" not in drawing.topics.topics)
+    assert drawing.drawn("/point") == 0
+    again = drawing.publisher(Marker, "/point", qos_profile_sensor_data)
+    assert drawing.until(lambda: again.get_subscription_count() == 1)
+    again.publish(cube(2))
+    assert drawing.until(lambda: drawing.drawn("/point") == 1)
+
+
 def test_static_frames_are_known(drawing):
     publisher = drawing.node.create_publisher(TFMessage, "/tf_static", LATCHED)
     transform = TransformStamped(child_frame_id="lens")

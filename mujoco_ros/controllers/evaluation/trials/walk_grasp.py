@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from math import ceil
 
 import mujoco
 import numpy as np
@@ -26,8 +27,8 @@ _STANDING_ON = {
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
 _BOX_AT = (0.4, 0.0)
 """Middle of the places of the box [m]."""
-_PUSH_S, _PUSHES = 0.1, 40
-"""Duration of a push [s], and the number of pushes that are drawn."""
+_PUSH_S = 0.1
+"""Duration of a push [s]."""
 _FALLEN, _UPRIGHT = 0.8, 0.1
 """Part of the initial height below which the robot has fallen; largest tilt at the end [rad]."""
 _NEAR = 0.01
@@ -125,7 +126,8 @@ class WalkGraspTrial(Trial):
         for axis, place in zip("xy", _BOX_AT, strict=True):
             drawn[f"box_{axis}"] = place + random.uniform(-ranges.offset, ranges.offset)
         drawn["masses"] = float(random.integers(2**31))  # seed of the factors
-        for number in range(_PUSHES if ranges.push[1] > 0.0 else 0):
+        pushes = ceil(self.limit / ranges.push_period) if ranges.push[1] > 0.0 else 0
+        for number in range(pushes):
             drawn[f"push_{number}"] = random.uniform(*ranges.push)
             drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
             drawn[f"push_at_{number}"] = (number + random.uniform(0.4, 0.9)) * ranges.push_period

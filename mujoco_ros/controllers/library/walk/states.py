@@ -11,7 +11,7 @@ from mujoco_ros.controllers.interface.inputs import (
     BodyVelocity,
     PlanarPose,
 )
-from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE
+from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
@@ -354,6 +354,7 @@ class StayFallen(State):
         """Take the measured positions, without feed-forward torques."""
         context.references.q[:] = context.observation.q
         context.references.dq[:] = context.references.tau[:] = 0.0
+        context.store.set(DRAW, lambda: Drawing((), ()))
 
     def run(self, context: StateContext) -> str | None:
         """Never finish."""

@@ -164,6 +164,7 @@ class Walker:
             self._robot, self._sensors, stabilizer, weight, self._half_sizes
         )
         self._feed_forward.reset()
+        self.home[:] = self._robot.home[self.joints]
         self.estimator.reset()
         pose = self.estimator.update(observation).pose
         self._set_others(observation)

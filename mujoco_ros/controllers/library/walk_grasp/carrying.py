@@ -25,6 +25,8 @@ HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)
 BOX: Key[MarkerView] = Key("walk_grasp/box", MarkerView)
 GOAL: Key[MarkerView] = Key("walk_grasp/goal", MarkerView)
 """Where the box is put down."""
+RELEASED: Key[tuple[float, ...]] = Key("walk_grasp/released", tuple)
+"""Middle of the box when the hands released it, in the frame of the estimated base [m]."""
 SIZE: Key[tuple[float, ...]] = Key("walk_grasp/size", tuple)
 """Depth, width and height of the box [m]."""
 _RETRIES: Key[dict[int, int]] = Key("walk_grasp/retries", dict)
@@ -80,6 +82,7 @@ class CarryState(BalancedWalkState):
             return fallen
         if hands.has_lost:
             context.reason = f"the hands press with {hands.force.mean():.1f} N"
+            hands.release()
             return "dropped"
         return None
 
@@ -149,7 +152,7 @@ class BeginWalkGrasp(CarryState):
         self._hands = Hands(robot, config.hands)
         self._walker.add_tasks(self._hands.tasks)
         self._box, self._goal = (
-            MarkerView(robot, config.camera, config.neck, markers)
+            MarkerView(robot, config.camera, config.neck, markers, self._walker.joints)
             for markers in (config.markers, config.goal_markers)
         )
 
@@ -161,7 +164,7 @@ class BeginWalkGrasp(CarryState):
         self._walker.begin(context.observation, config, config, context.period)
         self._box.reset()
         self._goal.reset()
-        self._hands.end(self._walker)
+        self._hands.reset()
         store.set(WALKER, self._walker)
         store.set(HANDS, self._hands)
         store.set(BOX, self._box)
@@ -223,3 +226,9 @@ class HoldBalance(CarryState):
         """Never finish, even after a fall."""
         self.balance(context, STANDING)
         return None
+
+    def teardown(self, context: StateContext) -> None:
+        """Count retries from the beginning."""
+        super().teardown(context)
+        if _RETRIES in context.store:
+            context.store.get(_RETRIES).clear()

@@ -6,11 +6,12 @@ from typing import ClassVar
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.walk.goal import error_of
+from mujoco_ros.controllers.library.walk.goal import error_of, joined
 from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
     HANDS,
+    RELEASED,
     SIZE,
     STANDING,
     CarryState,
@@ -248,9 +249,15 @@ class ReleaseBox(HandState):
 
     def start(self, context: StateContext) -> None:
         """Open."""
-        half = 0.5 * context.store.get(SIZE)[1] + self.config.clearance
-        context.store.get(HANDS).open(half)
-        context.store.get(BOX).forget()
+        store = context.store
+        hands, base = store.get(HANDS), store.get(WALKER).estimator.base.pose
+        x, y, z = base.position.tolist()
+        left, ahead, up = hands.goal.centre[1], hands.goal.centre[0], hands.goal.centre[2]
+        here = PlanarPose(x, y, rpy_of(base.quat_wxyz)[2])
+        place = joined(here, PlanarPose(float(ahead), float(left)))
+        store.set(RELEASED, (place.x, place.y, z + float(up)))
+        hands.open(0.5 * store.get(SIZE)[1] + self.config.clearance)
+        store.get(BOX).forget()
         self._is_open = False
 
     def move(self, context: StateContext, hands: Hands) -> str | None:

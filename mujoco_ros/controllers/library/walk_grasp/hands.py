@@ -17,6 +17,8 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 _FORCE_TIME = 0.02
 """Time constant of the measured forces [s]."""
+_FARTHEST_ASIDE = 0.1
+"""Largest displacement to the side on which the force is larger [m]."""
 _THINNEST = 0.03
 """Distance by which the hands come closer than the box is wide, at most [m]."""
 
@@ -96,12 +98,18 @@ class Hands:
             if site < 0:
                 raise unknown("force sensor", name, [])
             self._sites.append(site)
-        self.goal, self._present = Grip(), Grip()
-        self.force, self._load, self._tare = np.zeros(2), 0.0, 0.0
         self._pressed = np.zeros(2)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with hands that are not moved."""
+        self.goal, self._present = Grip(), Grip()
+        self.force, self._load, self._tare, self._aside = np.zeros(2), 0.0, 0.0, 0.0
         self._width: float | None = None
-        self._has_pressed = False
-        self._is_first = True
+        self._has_pressed, self._is_first = False, True
+        for task in self.tasks:
+            task.is_active = False
+            task.free()
 
     @property
     def is_active(self) -> bool:
@@ -154,7 +162,7 @@ class Hands:
         for task in self.tasks:
             task.is_active = False
         walker.relax()
-        self._release()
+        self.release()
 
     def move(self, centre: Sequence[float], half: float, yaw: float = 0.0) -> None:
         """Go to a middle (3,), with half of a distance, in the frame of the base [m, rad]."""
@@ -162,16 +170,17 @@ class Hands:
 
     def press(self, width: float, walker: Walker) -> None:
         """Press from now on against a box of a width [m], without turning it."""
-        self._width = width
+        self._width, self._aside = width, 0.0
         for task in self.tasks:
             task.lock(walker.body)
 
     def open(self, half: float) -> None:
         """Press no more; go to half of a distance [m]."""
-        self._release()
+        self.release()
         self.goal.half = half
 
-    def _release(self) -> None:
+    def release(self) -> None:
+        """Press no more."""
         self._width, self._has_pressed = None, False
         for task in self.tasks:
             task.free()
@@ -196,9 +205,15 @@ class Hands:
             missing = config.squeeze - float(self.force.mean())
             rate = min(max(config.squeeze_gain * missing, -config.speed), 0.25 * config.speed)
             present.half = max(present.half - rate * period, 0.5 * self._width - _THINNEST)
-            aside = config.squeeze_gain * float(self.force[0] - self.force[1]) * period
-            goal.centre[1] += aside
-            present.centre[1] += aside
+            if self.force.min() > 0.0:  # both touch
+                difference = float(self.force[0] - self.force[1])
+                before, self._aside = (
+                    self._aside,
+                    self._aside + config.squeeze_gain * difference * period,
+                )
+                self._aside = min(max(self._aside, -_FARTHEST_ASIDE), _FARTHEST_ASIDE)
+                goal.centre[1] += self._aside - before
+                present.centre[1] += self._aside - before
         ahead, left = -sin(present.yaw), cos(present.yaw)
         for task, sign in zip(self.tasks, (1.0, -1.0), strict=True):
             task.normal[:] = sign * ahead, sign * left, 0.0

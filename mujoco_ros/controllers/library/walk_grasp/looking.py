@@ -13,12 +13,15 @@ from mujoco_ros.controllers.library.walk.states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
     GOAL,
+    RELEASED,
     STANDING,
     CarryState,
     SteadyConfig,
 )
 from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
 
+_FOUND = 0.15
+"""Largest distance of a box that was put down from where it was released [m]."""
 _NEARER = 0.1
 """Distance by which the robot need not stop before [m]."""
 
@@ -92,6 +95,7 @@ class LookState(CarryState):
         """Take images, in one direction after the other."""
         ended = self.balance(context, STANDING)
         if ended is not None or not self.is_steady(context):
+            self._is_aimed = False  # measure again after a push
             return ended
         store, config = context.store, self.config
         walker, view = store.get(WALKER), store.get(self.seen)
@@ -107,7 +111,7 @@ class LookState(CarryState):
         if missed >= config.missed * (1 + view.count):  # an object at the edge is found sometimes
             self._direction += 1
             if self._direction == len(config.sweep):
-                context.reason = f"no image has a marker of the {self.what}"
+                context.reason = f"no image has a marker of the {self.what}{view.problem}"
                 view.forget()
                 return "not_found"
             self._turn(context)
@@ -155,8 +159,9 @@ class CheckBox(LookState):
     config: LookConfig
 
     def decide(self, context: StateContext, place: PlanarPose) -> str:
-        """Return ``found``."""
-        here = context.store.get(WALKER).place()
-        distance = hypot(place.x - here.x, place.y - here.y)
-        context.reason = f"the box stands {distance:.2f} m away"
-        return "found"
+        """Return ``found`` if the box is where the hands have released it."""
+        x, y, z = context.store.get(RELEASED)
+        aside = hypot(place.x - x, place.y - y)
+        below = z - context.store.get(BOX).height
+        context.reason = f"the box is {aside:.2f} m beside and {below:.2f} m below the hands' place"
+        return "found" if aside < _FOUND and abs(below) < _FOUND else "not_found"

@@ -39,6 +39,7 @@ class MarkerView:
     Attributes:
         place: Place and yaw of the object at the last measurement; None before.
         height: Height of its origin [m].
+        problem: Why the last image that failed has none, after a colon; empty if none failed.
         count: Number of images with the object since `look`.
         images: Number of images since `look`.
     """
@@ -49,6 +50,7 @@ class MarkerView:
         camera: str,
         neck: Sequence[str],
         markers: Sequence[MarkerConfig],
+        moved: np.ndarray,
     ) -> None:
         """Set the camera.
 
@@ -57,6 +59,7 @@ class MarkerView:
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
+            moved: Indices of the joints that the controller moves, those of the neck among them.
 
         Raises:
             UserInputError: A joint or the camera does not exist.
@@ -66,6 +69,8 @@ class MarkerView:
                 raise unknown("neck: joint", name, robot.joints)
         if len(neck) != 2:
             raise UserInputError("neck must be two joints, which turn the camera left and down")
+        if not np.isin([robot.joints.index(name) for name in neck], moved).all():
+            raise UserInputError(f"neck: the joints {', '.join(neck)} must be among 'joints'")
         model = robot.model
         self._camera, self._detector = camera, MarkerDetector(markers)
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, robot.prefix + camera)
@@ -104,6 +109,7 @@ class MarkerView:
     def look(self) -> None:
         """Begin a new measurement, of which `place` will be the mean."""
         self._request = self._detection = None
+        self.problem = ""
         self._sum, self.count, self.images = np.zeros(5), 0, 0
 
     def aim(self, walker: Walker, left: float, down: float) -> None:
@@ -133,7 +139,12 @@ class MarkerView:
         self._take(context)
         request = self._request
         if request is not None and request.done() and self._detection is None:
-            self._request, image = None, request.result()
+            self._request = None
+            try:
+                image = request.result()
+            except Exception as error:  # of the camera; a robot that walks continues without it
+                self._fail(error)
+                return
             _, *pose = min(self._poses, key=lambda it: abs(it[0] - image.time))
             # In a thread: it takes longer than a tick, and without Python's lock.
             self._detection = self._thread.submit(self._detect, image, *pose)
@@ -172,11 +183,21 @@ class MarkerView:
                 context.awaited.append(pending)
             return
         self._detection = None
+        try:
+            found = pending.result()
+        except Exception as error:  # of OpenCV
+            self._fail(error)
+            return
         self.images += 1
-        for position, turn in pending.result():
+        for position, turn in found:
             if turn[2, 2] > _UPRIGHT:
                 self.count += 1
                 self._sum += (*position, turn[0, 0], turn[1, 0])
                 x, y, z, cos, sin = (self._sum / self.count).tolist()
                 self.place, self.height = PlanarPose(x, y, atan2(sin, cos)), z
                 return
+
+    def _fail(self, error: Exception) -> None:
+        """Count an image that failed as one without the object."""
+        self.images += 1
+        self.problem = f": {error}"

@@ -19,6 +19,8 @@ from mujoco_ros.rendering.gl import open_context
 from mujoco_ros.sim.simulation import Simulation
 
 SEED = 1_000_000
+LEG = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+LEGS = [f"{side}_{joint}" for side in ("left", "right") for joint in LEG]
 
 
 class TrialWithoutBox(WalkGraspTrial):
@@ -67,6 +69,7 @@ def test_a_box_that_cannot_be_found_is_named_after_the_search():
         ({"camera": "tail_camera"}, "camera 'tail_camera' not found.*head_camera"),
         ({"neck": ["neck_yaw", "neck"]}, "neck: joint 'neck' not found"),
         ({"neck": ["neck_yaw"]}, "neck must be two joints"),
+        ({"neck": ["neck_pitch", "left_gripper"], "joints": LEGS}, "must be among 'joints'"),
         ({"waist": ["waist"]}, "joint 'waist' not found"),
         ({"markers": []}, "at least one marker"),
         ({"goal_markers": []}, "at least one marker"),
