@@ -260,13 +260,13 @@ class ControllerPacing:
         if supervised.state == WAITING:
             supervised.resume()
         values = supervised.step(observation, time)
-        self._stepped(time)
         if values is None and was_stopped:
             self._output.acknowledge(time)
         else:
             self._response = _Response(values, time)
             if not self._lockstep or self._requests.settled:
                 self._respond(self._response)
+        self._stepped(time)  # after the commands, which others wait for
         now = perf_counter()
         self._tick_cost.add(now - begin)
         # Messages of the next tick wait until this one has ended.
