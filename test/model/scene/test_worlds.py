@@ -41,6 +41,7 @@ def test_the_shipped_worlds_are_listed_with_their_descriptions():
         "handover",
         "humanoid",
         "quadruped",
+        "walk_grasp",
         "zoo",
         "ground",
         "plates",

@@ -107,6 +107,10 @@ class BeginWalkGraspConfig(StandBalancedConfig):
         force_sensors: Names of their force-torque sensors.
         imu: Name of the IMU; empty for the first one, of the base if it has one.
         joints: Names of the joints that it moves; empty for all.
+        max_tilt: Tilt of the base at which the robot has fallen [rad].
+        recover_above: Error of the DCM from which on the robot steps in place [m].
+        steady_below: Error of the DCM that is small [m].
+        steady_for: Time for which it is small before the robot continues [s].
         hands: The hands.
         waist: Names of joints that the hands shall hardly use.
         camera: Name of the camera that searches for the box.
