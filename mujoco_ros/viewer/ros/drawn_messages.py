@@ -77,24 +77,12 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     if marker.type in _LISTS:
         if marker.type == Marker.POINTS:
             size = np.full(3, size[0])
-        for point, each in zip(points, colours, strict=True):
-            yield Shape(
-                kind=_SOLIDS[marker.type],
-                frame=frame,
-                position=point,
-                axes=axes,
-                size=size,
-                colour=each,
-            )
     elif marker.type in _SOLIDS:
-        yield Shape(
-            kind=_SOLIDS[marker.type],
-            frame=frame,
-            position=at,
-            axes=axes,
-            size=size,
-            colour=colour,
-        )
+        points, colours = [at], [colour]
+    if marker.type in _SOLIDS:  # the lists, too
+        kind = _SOLIDS[marker.type]
+        for point, each in zip(points, colours, strict=True):
+            yield Shape(kind=kind, frame=frame, position=point, axes=axes, size=size, colour=each)
     elif marker.type in _LINES:
         step = 1 if marker.type == Marker.LINE_STRIP else 2
         ends = list(zip(pairwise(points), colours, strict=False))[::step]

@@ -1,7 +1,7 @@
 """Trial of pick_place: a box is moved from one position on a table to another."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -15,6 +15,7 @@ from mujoco_ros.controllers.evaluation.observation_noise import (
     scaled,
 )
 from mujoco_ros.controllers.evaluation.pose_delay import delayed
+from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.pick_place.grip_limit import (
@@ -89,10 +90,7 @@ class Spread:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            pair = getattr(self, field.name)
-            if isinstance(pair, tuple) and not pair[0] <= pair[1]:
-                raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
+        check_ranges(self)
         if self.mass[0] <= 0.0 or self.friction[0] <= 0.0:
             raise UserInputError("mass and friction must be positive")
         for name, (least, most), unit in _LIMITS:

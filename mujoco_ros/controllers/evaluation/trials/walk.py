@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 
 import mujoco
 import numpy as np
@@ -11,6 +11,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, tilt_floor
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.model.errors import UserInputError
@@ -72,16 +73,7 @@ class Walks:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            pair = getattr(self, field.name)
-            if isinstance(pair, tuple) and not pair[0] <= pair[1]:
-                raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
-        for name in ("friction", "mass"):
-            if not getattr(self, name)[0] > 0.0:
-                raise UserInputError(f"{name} must be positive, got {getattr(self, name)[0]:g}")
-        for name in ("push", "delay"):
-            if not getattr(self, name)[0] >= 0.0:
-                raise UserInputError(f"{name} must not be negative, got {getattr(self, name)[0]:g}")
+        check_ranges(self, positive=("friction", "mass"), not_negative=("push", "delay"))
         for name in ("duration", "push_period"):
             if not getattr(self, name) > 0.0:
                 raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")

@@ -1,7 +1,7 @@
 """Trial of walk_grasp: a humanoid carries a box from one table to another."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import ceil
 
 import mujoco
@@ -11,6 +11,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.library.pick_place.task import upright
 from mujoco_ros.model.errors import UserInputError
@@ -70,16 +71,9 @@ class Carries:
     noise: Noise = USUAL
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            pair = getattr(self, field.name)
-            if isinstance(pair, tuple) and not pair[0] <= pair[1]:
-                raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
-        for name in ("box_mass", "friction", "mass"):
-            if not getattr(self, name)[0] > 0.0:
-                raise UserInputError(f"{name} must be positive, got {getattr(self, name)[0]:g}")
-        for name in ("push", "delay"):
-            if not getattr(self, name)[0] >= 0.0:
-                raise UserInputError(f"{name} must not be negative, got {getattr(self, name)[0]:g}")
+        check_ranges(
+            self, positive=("box_mass", "friction", "mass"), not_negative=("push", "delay")
+        )
         if not (self.offset >= 0.0 and self.push_period > 0.0):
             raise UserInputError("offset must not be negative, and push_period must be positive")
 

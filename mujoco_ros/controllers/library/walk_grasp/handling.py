@@ -8,6 +8,7 @@ from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of, joined
 from mujoco_ros.controllers.library.walk.states import WALKER
+from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
     HANDS,
@@ -19,6 +20,13 @@ from mujoco_ros.controllers.library.walk_grasp.carrying import (
 )
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands
 from mujoco_ros.model.pose import rpy_of
+
+
+def _base(walker: Walker) -> tuple[PlanarPose, float]:
+    """Return place and height of the estimated base."""
+    pose = walker.estimator.base.pose
+    x, y, z = pose.position.tolist()
+    return PlanarPose(x, y, rpy_of(pose.quat_wxyz)[2]), z
 
 
 class HandState(CarryState):
@@ -108,9 +116,8 @@ class Reach(HandState):
         store = context.store
         walker, view, hands = store.get(WALKER), store.get(BOX), store.get(HANDS)
         assert view.place is not None
-        base = walker.estimator.base.pose
-        x, y, z = base.position.tolist()
-        box = error_of(view.place, PlanarPose(x, y, rpy_of(base.quat_wxyz)[2]))
+        base, z = _base(walker)
+        box = error_of(view.place, base)
         hands.begin(walker)
         half = 0.5 * store.get(SIZE)[1] + self.config.clearance
         hands.move((box.x, box.y, view.height + self.config.above - z), half, box.yaw)
@@ -250,12 +257,10 @@ class ReleaseBox(HandState):
     def start(self, context: StateContext) -> None:
         """Open."""
         store = context.store
-        hands, base = store.get(HANDS), store.get(WALKER).estimator.base.pose
-        x, y, z = base.position.tolist()
-        left, ahead, up = hands.goal.centre[1], hands.goal.centre[0], hands.goal.centre[2]
-        here = PlanarPose(x, y, rpy_of(base.quat_wxyz)[2])
-        place = joined(here, PlanarPose(float(ahead), float(left)))
-        store.set(RELEASED, (place.x, place.y, z + float(up)))
+        hands, (base, z) = store.get(HANDS), _base(store.get(WALKER))
+        ahead, left, up = hands.goal.centre.tolist()
+        place = joined(base, PlanarPose(ahead, left))
+        store.set(RELEASED, (place.x, place.y, z + up))
         hands.open(0.5 * store.get(SIZE)[1] + self.config.clearance)
         store.get(BOX).forget()
         self._is_open = False
