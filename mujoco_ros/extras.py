@@ -18,6 +18,7 @@ EXTRAS = {
     "decomposition": {"coacd": ""},
     "c_hooks": {"llvmlite": ">=0.45"},
     "policy": {"onnxruntime": ">=1.20"},
+    "cluster": {"ray": ">=2.50"},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
 

@@ -13,6 +13,7 @@ from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from,
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
+from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
@@ -24,13 +25,18 @@ from mujoco_ros.model.strict import parse_yaml
 
 _SEED_STRIDE = 1_000_000
 """Distance between the first episodes of two seeds."""
+EPISODES = "episodes.jsonl"
+"""Name of the file to which each episode is added."""
 _REFERENCE = "pick_place"
 """The controller with published metrics to compare with."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.resume and (options.check or options.episode is not None):
+        parser.error("--resume is for evaluations with an output folder")
     if options.check:
         return report_errors(lambda: _check(options))
     if options.episode is not None:
@@ -42,7 +48,17 @@ def _evaluate(options: argparse.Namespace) -> int:
     evaluated = _trial(options)
     require("evaluation", "the report of an evaluation")
     _create(options.output)
-    done, complete = run_episodes(evaluated, _seeds(options.seed, options.episodes), options.jobs)
+    seeds, identity = _seeds(options.seed, options.episodes), identity_of(evaluated, options.seed)
+    path = options.output / EPISODES
+    with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
+        kept = {it.seed for it in file.done}
+        left = [it for it in seeds if it not in kept]
+        if kept:
+            sys.stderr.write(f"{len(kept)} episodes of {path} are kept\n")
+        _, complete = run_episodes(
+            evaluated, left, options.jobs, cluster=options.cluster, keep=file.add
+        )
+        done = sorted((it for it in file.done if it.seed in seeds), key=lambda it: it.seed)
     if not done:
         return fail("interrupted before any episode was done", INTERRUPTED)
     _write(options, done)
@@ -53,7 +69,9 @@ def _evaluate(options: argparse.Namespace) -> int:
         f"{_beyond(summary)}"
         f"{summary.speed:.1f} times real time on a processor; see {options.output}\n"
     )
-    return 0 if complete else INTERRUPTED
+    if complete:
+        return 0
+    return fail(f"{len(done)} of {len(seeds)} are done; continue with --resume", INTERRUPTED)
 
 
 def _beyond(summary: Summary) -> str:
@@ -84,6 +102,18 @@ def _parser() -> argparse.ArgumentParser:
         default=len(sched_getaffinity(0)),
         metavar="N",
         help="number of processes; default: one for each processor",
+    )
+    parser.add_argument(
+        "--cluster",
+        default="",
+        metavar="ADDRESS",
+        help="run the episodes on the machines of a Ray cluster, at host:port; auto is the one of "
+        "this machine; default: this machine alone",
+    )
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help="keep the episodes in the output folder, of an interrupted run of the same evaluation",
     )
     parser.add_argument(
         "--random",
@@ -183,7 +213,9 @@ def _check(options: argparse.Namespace) -> int:
     summaries, errors = [], []
     for check in acceptance.checks:
         seeds = _seeds(options.seed, check.episodes)
-        done, complete = run_episodes(_trial(options, check.conditions), seeds, options.jobs)
+        done, complete = run_episodes(
+            _trial(options, check.conditions), seeds, options.jobs, cluster=options.cluster
+        )
         if not complete:
             return INTERRUPTED
         summaries.append(summarize(done))

@@ -2,10 +2,12 @@
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
+from datetime import timedelta
 from typing import TextIO
 
+from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.trial import Trial
@@ -16,25 +18,49 @@ _LONG_RUN = 50
 
 
 def run_episodes(
-    trial: Trial, seeds: Sequence[int], jobs: int, stream: TextIO = sys.stderr
+    trial: Trial,
+    seeds: Sequence[int],
+    jobs: int,
+    *,
+    cluster: str = "",
+    keep: Callable[[Episode], None] | None = None,
+    stream: TextIO = sys.stderr,
 ) -> tuple[list[Episode], bool]:
-    """Return the finished episodes, and whether they are all; Ctrl-C ends the run early.
+    """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
+
+    Args:
+        trial: The trial.
+        seeds: Seed of each episode.
+        jobs: Number of processes on this machine.
+        cluster: Address of a Ray cluster, which is used instead of this machine.
+        keep: Called with each episode when it is done.
+        stream: Where the progress is shown.
 
     Raises:
-        UserInputError: The scene is wrong.
+        UserInputError: The scene is wrong, or there is no such cluster.
     """
+    clock = time.process_time
+    running = (
+        cluster_episodes(trial, seeds, clock, address=cluster)
+        if cluster
+        else episodes(trial, seeds, clock, jobs=jobs)
+    )
     done: list[Episode] = []
+    complete = False
     bar = _ProgressBar(stream, len(seeds))
     try:
-        with closing(episodes(trial, seeds, time.process_time, jobs=jobs)) as running:
+        with closing(running):
             for episode in running:
                 done.append(episode)
+                if keep is not None:
+                    keep(episode)
                 bar.show(done)
+        complete = True
     except KeyboardInterrupt:
-        return done, False
+        pass
     finally:
         bar.end()
-    return done, True
+    return sorted(done, key=lambda it: it.seed), complete
 
 
 class _ProgressBar:
@@ -47,15 +73,17 @@ class _ProgressBar:
 
     def show(self, done: Sequence[Episode]) -> None:
         count, good = len(done), sum(it.success for it in done)
+        rate = count / (time.monotonic() - self._begin)
+        left = timedelta(seconds=round((self._total - count) / rate))
+        ending = f"{60.0 * rate:.1f} a minute, {left} left"
         if not self._terminal:
             if self._total >= _LONG_RUN and count % (self._total // 10) == 0:
-                self._stream.write(f"{count} of {self._total}, {good} succeeded\n")
+                self._stream.write(f"{count} of {self._total}, {good} succeeded, {ending}\n")
             return
         full = _BAR_WIDTH * count // self._total
-        left = (time.monotonic() - self._begin) / count * (self._total - count)
         self._stream.write(
             f"\r[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {count} of {self._total}, "
-            f"{good} succeeded, {count - good} failed, {left:.0f} s left \x1b[K"
+            f"{good} succeeded, {count - good} failed, {ending} \x1b[K"
         )
         self._stream.flush()
 

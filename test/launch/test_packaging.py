@@ -39,7 +39,7 @@ ROSDEP_KEYS = {
 }
 WITHOUT_KEY = {
     *("coacd", "daqp", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
-    *("qpsolvers", "toppra", "unitree_go"),
+    *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""
 FROM_ROS = {"ament_index_python", "cv2", "cv_bridge", "rclpy", "tf2_ros", "unitree_go"}

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 
 from mujoco_ros.controllers.evaluation.episode import Episode
@@ -33,4 +34,9 @@ def die_once(seed: int) -> Episode:
 
 def die_always(seed: int) -> Episode:
     os.kill(os.getpid(), signal.SIGKILL)
+    return fake_episode(seed)
+
+
+def slow_episode(seed: int) -> Episode:
+    time.sleep(0.5)
     return fake_episode(seed)

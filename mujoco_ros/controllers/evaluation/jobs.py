@@ -15,12 +15,12 @@ from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]
 DIED = "worker_died"
-_ATTEMPTS = 3
+ATTEMPTS = 3
 """Number of worker crashes after which an episode counts as failed."""
 
 
-class _Setup(NamedTuple):
-    """Setup of a worker.
+class EpisodeSetup(NamedTuple):
+    """What a process needs to run episodes.
 
     Attributes:
         trial: The trial.
@@ -55,7 +55,7 @@ def episodes(
     Raises:
         UserInputError: The scene is invalid.
     """
-    setup = _Setup(trial, clock, run)
+    setup = EpisodeSetup(trial, clock, run)
     waiting, deaths = deque(seeds), Counter[int]()
     running: dict[Future[Episode], tuple[WorkerProcess, int]] = {}
     workers = [WorkerProcess(__name__, lambda: setup) for _ in range(min(jobs, len(seeds)))]
@@ -70,11 +70,11 @@ def episodes(
                 idle.append(worker)
                 if not isinstance(future.exception(), WorkerDiedError):
                     yield future.result()
-                elif deaths[seed] + 1 < _ATTEMPTS:
+                elif deaths[seed] + 1 < ATTEMPTS:
                     deaths[seed] += 1
                     waiting.append(seed)
                 else:
-                    yield _died(trial, seed)
+                    yield died(trial, seed)
     finally:
         for worker in workers:
             worker.close()
@@ -82,10 +82,15 @@ def episodes(
 
 def main(arguments: Sequence[str]) -> int:
     """Run episodes in a worker process until its parent ends; return the exit code."""
-    return serve(arguments, _prepare)
+    return serve(arguments, prepare)
 
 
-def _prepare(setup: _Setup) -> RunEpisode:
+def prepare(setup: EpisodeSetup) -> RunEpisode:
+    """Return the function that runs the episode of a seed in this process.
+
+    Raises:
+        UserInputError: The scene is invalid.
+    """
     if setup.run is not None:
         return setup.run
     run = partial(_run, setup, assemble(setup.trial.scene_config()))
@@ -94,17 +99,18 @@ def _prepare(setup: _Setup) -> RunEpisode:
     return run
 
 
-def _run(setup: _Setup, assembly: Assembly, seed: int) -> Episode:
+def _run(setup: EpisodeSetup, assembly: Assembly, seed: int) -> Episode:
     episode = run_episode(setup.trial, assembly, seed, setup.clock)
     gc.collect()  # models are large, and Python's collector does not count their memory
     return episode
 
 
-def _died(trial: Trial, seed: int) -> Episode:
+def died(trial: Trial, seed: int) -> Episode:
+    """Return the episode whose process died each time."""
     return Episode(
         seed=seed,
         outcome=DIED,
-        reason=f"its process died {_ATTEMPTS} times",
+        reason=f"its process died {ATTEMPTS} times",
         conditions=trial.conditions(seed),
         measures={},
         phases={},

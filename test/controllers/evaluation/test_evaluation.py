@@ -209,7 +209,7 @@ def test_a_check_of_walk_fails_with_each_limit_that_is_missed(capsys, monkeypatc
     }
     measures, failing = dict(estimate), set()
 
-    def run(trial, seeds, jobs):
+    def run(trial, seeds, _jobs, **_options):
         name = next(name for name, it in WALKS.items() if it is trial.ranges)
         done = []
         for number, seed in enumerate(seeds):
@@ -236,7 +236,8 @@ def test_a_check_of_walk_fails_with_each_limit_that_is_missed(capsys, monkeypatc
 def test_an_invalid_command_ends_before_the_first_episode(tmp_path, capsys, monkeypatch):
     begun = []
     monkeypatch.setattr(
-        "mujoco_ros.cli.evaluate.run_episodes", lambda *arguments: begun.append(arguments)
+        "mujoco_ros.cli.evaluate.run_episodes",
+        lambda *arguments, **_options: begun.append(arguments),
     )
     (tmp_path / "file").touch()
     assert main(["pick_place", "--output", str(tmp_path / "file" / "folder")]) == 1
@@ -244,7 +245,9 @@ def test_an_invalid_command_ends_before_the_first_episode(tmp_path, capsys, monk
     assert main(["pick_place", "--set", "IDLE.goal=[1", "--output", str(tmp_path)]) == 1
     assert "--set IDLE.goal: not valid YAML" in capsys.readouterr().err
     assert not begun
-    monkeypatch.setattr("mujoco_ros.cli.evaluate.run_episodes", lambda *_arguments: ([], False))
+    monkeypatch.setattr(
+        "mujoco_ros.cli.evaluate.run_episodes", lambda *_arguments, **_options: ([], False)
+    )
     (tmp_path / "report.md").write_text("what was found before")
     assert main(["pick_place", "--output", str(tmp_path)]) == 130
     assert "interrupted before any episode was done" in capsys.readouterr().err

@@ -1,0 +1,95 @@
+"""Episodes on a Ray cluster of three machines, which are processes here: the same, exactly once."""
+
+import time
+from pathlib import Path
+
+import fake_episodes
+import pytest
+from fake_episodes import die_always, fake_episode, slow_episode
+
+from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
+from mujoco_ros.controllers.evaluation.episode_file import versions
+from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
+from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
+from mujoco_ros.model.errors import UserInputError
+
+pytest.importorskip("ray", reason="Ray is not installed")
+_MACHINE = {"num_cpus": 1, "object_store_memory": 80 << 20}
+_ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
+"""Ray replaces 127.0.0.1 by the address of a network."""
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    from ray.cluster_utils import Cluster
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(Path(fake_episodes.__file__).parent))
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        patch.setenv("MARK", str(tmp_path_factory.mktemp("marks") / "mark"))
+        head = {**_MACHINE, "node_ip_address": _ADDRESSES[0], "include_dashboard": False}
+        started = Cluster(initialize_head=True, head_node_args=head)
+        yield started
+        started.shutdown()
+
+
+@pytest.fixture
+def machines(cluster):
+    """Two machines beside the first one."""
+    added = [cluster.add_node(**_MACHINE, node_ip_address=it) for it in _ADDRESSES[1:]]
+    cluster.wait_for_nodes()
+    yield added
+    for node in added:
+        if node in cluster.list_all_nodes():
+            cluster.remove_node(node)
+
+
+def test_episodes_have_the_same_bits_on_a_cluster_as_in_one_process(cluster, machines):
+    tried = trial("pick_place", "table")
+    seeds = [11, 12, 13]
+    local = list(episodes(tried, seeds, time.process_time, jobs=1))
+    remote = list(cluster_episodes(tried, seeds, time.process_time, address=cluster.address))
+    assert {it.seed: it.digest for it in remote} == {it.seed: it.digest for it in local}
+    assert {it.seed: it.measures for it in remote} == {it.seed: it.measures for it in local}
+
+
+def test_a_machine_that_is_killed_costs_nothing_but_time(cluster, machines):
+    seeds = range(20)
+    running = cluster_episodes(
+        *(PickPlaceTrial(), seeds, time.process_time),
+        address=cluster.address,
+        run=slow_episode,
+    )
+    done = [next(running)]
+    cluster.remove_node(machines[0], allow_graceful=False)
+    done += running
+    assert sorted(it.seed for it in done) == list(seeds)
+    assert all(it == fake_episode(it.seed) for it in done)
+
+
+def test_an_episode_that_always_kills_its_process_is_reported(cluster):
+    (lost,) = cluster_episodes(
+        *(PickPlaceTrial(), [4], time.process_time), address=cluster.address, run=die_always
+    )
+    assert (lost.seed, lost.outcome) == (4, DIED)
+
+
+def test_an_error_of_a_machine_is_that_of_the_command(cluster, monkeypatch):
+    arguments = (PickPlaceTrial(scene="arms"), [1, 2], time.process_time)
+    with pytest.raises(UserInputError, match="scene 'arms' not found"):
+        list(cluster_episodes(*arguments, address=cluster.address))
+    older = {**versions(), "mujoco": "3.9"}
+    monkeypatch.setattr("mujoco_ros.controllers.evaluation.cluster.versions", lambda: older)
+    with pytest.raises(UserInputError, match=r"of the cluster has mujoco .*, here it is 3\.9"):
+        list(cluster_episodes(*arguments, address=cluster.address))
+
+
+@pytest.mark.parametrize(
+    ("address", "cause"),
+    [("127.0.0.2:1", "refused"), ("anywhere", "expected host:port"), (":", "expected host:port")],
+)
+def test_a_cluster_that_does_not_exist_is_an_error(address, cause):
+    running = cluster_episodes(PickPlaceTrial(), [1], time.process_time, address=address)
+    with pytest.raises(UserInputError, match=f"no Ray cluster at '{address}': .*{cause}"):
+        next(running)
