@@ -169,7 +169,11 @@ def check_equality(
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(
     ("controller", "scene", "rate", "seconds"),
-    [("stand", "humanoid", 200.0, 3.0), ("pick_place", "arm", 125.0, 4.0)],
+    [
+        ("stand", "humanoid", 200.0, 3.0),
+        ("pick_place", "arm", 125.0, 4.0),
+        ("walk_grasp", "walk_grasp", 200.0, 3.0),
+    ],
 )
 def test_shipped_controllers_observe_and_command_the_same_bits(
     start, tmp_path, controller, scene, rate, seconds
