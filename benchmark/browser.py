@@ -3,7 +3,7 @@
 import shutil
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 
@@ -38,8 +38,12 @@ def free_port() -> int:
 
 
 @contextmanager
-def opened(port: int) -> Iterator[None]:
+def opened(port: int, on_load: Callable[[], object] = lambda: None) -> Iterator[None]:
     """Open the page in the browser, and wait until it shows an image.
+
+    Args:
+        port: The port that serves the page.
+        on_load: Called when the document is loaded, before there is an image.
 
     Raises:
         RuntimeError: The page is not served, or stays empty.
@@ -47,11 +51,12 @@ def opened(port: int) -> Iterator[None]:
     from playwright.sync_api import sync_playwright  # a requirement of the tests only
 
     deadline = time.monotonic() + _TIMEOUT_S
-    _wait_until_served(port, deadline)
+    wait_until_served(port, deadline)
     with sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
         page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _TIMEOUT_S)
+        on_load()
         while _count_colours(page.screenshot(timeout=1000 * _TIMEOUT_S)) < _FEWEST_COLOURS:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"the page is empty after {_TIMEOUT_S:g} s")
@@ -60,7 +65,16 @@ def opened(port: int) -> Iterator[None]:
         running.close()
 
 
-def _wait_until_served(port: int, deadline: float) -> None:
+def wait_until_served(port: int, deadline: float) -> None:
+    """Wait until a port of this machine accepts connections.
+
+    Args:
+        port: The port.
+        deadline: Time of the monotonic clock at which to give up [s].
+
+    Raises:
+        RuntimeError: It does not.
+    """
     while time.monotonic() < deadline:
         with socket.socket() as attempt:
             if attempt.connect_ex(("127.0.0.1", port)) == 0:

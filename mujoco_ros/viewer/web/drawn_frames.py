@@ -8,6 +8,8 @@ _HALTED_S = 2.0
 """Time without a drawn frame after which a page draws none, as in a hidden tab [s]."""
 _FAST_S = 0.1
 """Longest period of a page that may have two frames in flight, one more than it draws [s]."""
+_UNSEEN_S = 0.25
+"""Shortest time between two frames for a page that has sent nothing yet [s]."""
 _LEAD_S = 0.25
 """Shortest time from building a frame to the drawing of a slower page [s]."""
 
@@ -21,8 +23,9 @@ class DrawnFrames:
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
-        """Begin without a page, when each frame is due; `now` is the clock [s]."""
+        """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
+        self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)
 
@@ -39,6 +42,7 @@ class DrawnFrames:
         """Record that a frame was built and sent."""
         with self._condition:
             self._in_flight += 1
+            self._built_at = self._now()
 
     def note_drawn(self) -> None:
         """Record that the page has drawn; called by the server's thread."""
@@ -69,8 +73,10 @@ class DrawnFrames:
 
     def _delay(self) -> float:
         """Return the time until the next frame is due [s]; infinite before the page draws."""
+        if not self._has_page:
+            return self._built_at + _UNSEEN_S - self._now()
         period = min(self._periods)
-        if self._has_page and self._in_flight >= (2 if period < _FAST_S else 1):
+        if self._in_flight >= (2 if period < _FAST_S else 1):
             return float("inf")
         if self._drawn_at is None:
             return 0.0

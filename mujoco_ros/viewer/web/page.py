@@ -13,6 +13,7 @@ from mujoco.studio.web import web_server
 from websockets.http11 import Response
 
 from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.web import material_bundle
 from mujoco_ros.viewer.web.page_script import add_script
 from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
 
@@ -111,7 +112,8 @@ def open_page(guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.Viewer
     def finish(path: str, response: Response) -> None:
         add_script(path, response, title=feed.title)
 
-    web_server.serve = partial(guard.serve, finish=finish)
+    responses = {material_bundle.PATH: material_bundle.respond}
+    web_server.serve = partial(guard.serve, finish=finish, responses=responses)
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)
 

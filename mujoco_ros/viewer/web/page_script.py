@@ -48,6 +48,26 @@ _SCRIPT = b"""
           stripe.animate(motion, { duration: 800, direction: "alternate", iterations: Infinity });
         });
 
+        // Studio's page fetches the materials of its renderer one by one, after its program runs.
+        const load = window.fetch.bind(window);
+        const MATERIAL = /^assets[/]([^/]+[.]filamat)$/;
+        const materials = load("materials").then(async (response) => {
+          if (!response.ok) throw new Error(`materials: ${response.status}`);
+          const content = await response.arrayBuffer();
+          const end = new Uint8Array(content).indexOf(10);
+          const files = JSON.parse(new TextDecoder().decode(content.slice(0, end)));
+          let first = end + 1;
+          return new Map(files.map(([name, size]) => {
+            first += size;
+            return [name, content.slice(first - size, first)];
+          }));
+        }).catch(() => new Map());
+        window.fetch = async (resource, ...rest) => {
+          const material = typeof resource === "string" && MATERIAL.exec(resource);
+          const content = material && (await materials).get(material[1]);
+          return content ? new Response(content) : load(resource, ...rest);
+        };
+
         // A theme chosen on the page stays until the preference of the browser changes.
         const theme = () => {
           const isDark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +17,7 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.web.compression import ResponseCompression
+from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 
@@ -111,6 +111,7 @@ class WebServerGuard:
         handler: Callable[[Any], Awaitable[None]],
         *,
         finish: Callable[[str, Response], None],
+        responses: Mapping[str, Callable[[], Response]],
         process_request: Callable[[ServerConnection, Request], Response | None],
         process_response: Callable[[ServerConnection, Request, Response], Response | None],
         **options: Any,
@@ -118,8 +119,10 @@ class WebServerGuard:
         """Serve like `websockets.serve`, but reject requests that fail the checks.
 
         Args:
-            handler: As in `websockets.serve`, like all arguments but `finish`.
+            handler: As in `websockets.serve`, like all arguments but the next two; messages are
+                compressed.
             finish: Edits the response to the request of a path.
+            responses: Responses to requests of further paths.
         """
 
         async def counted(connection: ServerConnection) -> None:
@@ -137,6 +140,8 @@ class WebServerGuard:
         def checked(connection: ServerConnection, request: Request) -> Response | None:
             if reason := self.rejection(request.path, request.headers):
                 return connection.respond(403, f"{reason}\n")
+            if request.path in responses:
+                return responses[request.path]()
             return process_request(connection, request)
 
         def hardened(
@@ -151,6 +156,7 @@ class WebServerGuard:
             return final
 
         asyncio.get_running_loop().set_exception_handler(_report_error)
+        options |= {"compression": None, "extensions": [message_compression()]}
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     async def _handle(

@@ -71,7 +71,7 @@ def test_draws_without_a_frame_are_no_permission_for_more_frames_later():
     assert not page.is_due(1.0)
 
 
-def test_without_a_page_each_frame_is_due_because_studio_connects_with_one():
+def test_without_a_page_few_frames_are_due_because_studio_connects_with_one():
     page = Page()
     page.frames.note_built()
     page.frames.note_built()
@@ -80,6 +80,8 @@ def test_without_a_page_each_frame_is_due_because_studio_connects_with_one():
     for _ in range(5):
         assert page.is_due()
         page.frames.note_built()
+        assert not page.is_due(0.2), "a page that has sent nothing yet would get them all at once"
+        page.now += 0.1
 
 
 def test_a_page_has_halted_when_it_draws_no_more():

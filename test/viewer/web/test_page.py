@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from mujoco.studio import messages, plugin, viewer_protocol
@@ -126,6 +127,29 @@ def test_program_and_model_are_compressed_for_clients_that_accept_it(served):
         assert headers["Content-Encoding"] == "gzip"
         assert int(headers["Content-Length"]) == len(compressed) < 0.7 * len(body)
         assert gzip.decompress(compressed) == body
+
+
+@pytest.mark.parametrize("bundle", [True, False], ids=["together", "one by one"])
+def test_the_page_has_each_material_that_its_program_fetches(served, browser, bundle):
+    page, paths = browser.new_page(), []
+    page.route("**/web_client.*", lambda route: route.abort())
+    if not bundle:
+        page.route("**/materials", lambda route: route.abort())
+    page.on("request", lambda request: paths.append(urlsplit(request.url).path))
+    page.goto(f"http://127.0.0.1:{served.guard.port}/")
+    for name in ("pbr.filamat", "outline_flatten.filamat", "none.filamat"):
+        status, _, body = served.get(f"/assets/{name}")
+        fetched = page.evaluate(
+            """async (path) => {
+              const response = await fetch(path);
+              return [response.status, [...new Uint8Array(await response.arrayBuffer())]];
+            }""",
+            f"assets/{name}",
+        )
+        assert fetched == [status, list(body)]
+    single = [path for path in paths if path.startswith("/assets/") and "none" not in path]
+    assert ("/materials" in paths, len(single)) == (True, 0 if bundle else 2)
+    page.close()
 
 
 def test_the_page_shows_that_it_loads(served, browser):

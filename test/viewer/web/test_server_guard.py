@@ -142,6 +142,7 @@ def connections(
     async def run() -> None:
         options = {
             "finish": lambda *_: None,
+            "responses": {},
             "process_request": lambda *_: None,
             "process_response": lambda *_: None,
         }
