@@ -14,6 +14,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
+from mujoco_ros.viewer.following import CameraFollows, follow
 from mujoco_ros.viewer.framing import fit_camera, frame_bodies
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
@@ -129,6 +130,12 @@ class Application(studio.App):
     def _on_edited(self, event: ModelEdited) -> None:
         """Copy options and gains of the simulated model."""
         scatter(self.model, gather(event.model))
+
+    @messages.handler
+    def _on_follow(self, event: CameraFollows) -> None:
+        """Let the camera follow a body."""
+        camera = self.viewer.camera
+        self.ux_state.camera_index = follow(self.model, self.data, camera, event.body)
 
     @messages.handler
     def _on_panels_hidden(self, event: PanelsHidden) -> None:

@@ -12,7 +12,8 @@ KEYS = (
     ("zoom", "wheel, or drag with the middle button"),
     (
         "centre the view on a point",
-        "double-click it with the right button; with Ctrl, the camera follows the body",
+        "double-click it with the right button; with Ctrl, the camera follows the body, as by the "
+        "check box Follow in World",
     ),
     ("switch to a camera of the model", "View, or [ and ]; Esc returns"),
     ("select a body", "double-click it"),

@@ -15,6 +15,7 @@ class ShapeKind(StrEnum):
     CYLINDER = "cylinder"
     ARROW = "arrow"
     LINE = "line"
+    TEXT = "text"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,6 +31,7 @@ class Shape:
         end: End of an arrow or line [m].  # (3,)
         width: Diameter of an arrow or line [m].
         colour: Red, green, blue and opacity in 0..1.
+        text: A text, whose middle is the position.
     """
 
     kind: ShapeKind
@@ -40,6 +42,7 @@ class Shape:
     end: np.ndarray = field(default_factory=lambda: np.zeros(3))
     width: float = 0.0
     colour: tuple[float, float, float, float] = (0.2, 0.6, 1.0, 0.9)
+    text: str = ""
 
 
 class StaticFrame(NamedTuple):

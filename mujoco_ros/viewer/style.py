@@ -18,6 +18,7 @@ SENSED_TORQUE: Colour = (0.56, 0.36, 0.90, 0.9)
 APPLIED_FORCE: Colour = (0.92, 0.20, 0.22, 0.95)
 APPLIED_TORQUE: Colour = (0.95, 0.35, 0.65, 0.95)
 GHOST: Colour = (0.30, 0.70, 1.0, 0.35)
+CAMERA: Colour = (0.95, 0.75, 0.20, 0.9)
 STABLE: Colour = (0.20, 0.75, 0.35, 0.95)
 UNSTABLE: Colour = (0.92, 0.25, 0.20, 0.95)
 

@@ -1,7 +1,8 @@
 """Shapes of the messages of topics, in the frames of the scene."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -10,6 +11,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, StaticFrame
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
+from mujoco_ros.viewer.style import Colour
 
 WORLD = "world"
 _DEEPEST = 50
@@ -57,10 +59,31 @@ class Frames:
         return None
 
 
+class PlacedText(NamedTuple):
+    """A text in the scene.
+
+    Attributes:
+        position: Its middle in ``world`` [m].  # (3,)
+        text: The text.
+        colour: Red, green, blue and opacity in 0..1.
+    """
+
+    position: np.ndarray
+    text: str
+    colour: Colour
+
+
+def placed_texts(shapes: Iterable[Shape], frames: Frames) -> Iterator[PlacedText]:
+    """Yield the texts among shapes whose frames are known."""
+    for shape in shapes:
+        if shape.kind is ShapeKind.TEXT and (pose := frames.pose(shape.frame)) is not None:
+            yield PlacedText(pose.position + pose.matrix @ shape.position, shape.text, shape.colour)
+
+
 def drawn(
     shapes: Iterable[Shape], frames: Frames, unknown: set[str], *, most: int
 ) -> list[mujoco.MjvGeom]:
-    """Return at most `most` geoms of shapes; add the frames that are not known to `unknown`."""
+    """Return geoms of at most `most` shapes without texts; add unknown frames to `unknown`."""
     geoms: list[mujoco.MjvGeom] = []
     for shape in islice(shapes, max(most, 0)):
         pose = frames.pose(shape.frame)
@@ -69,6 +92,8 @@ def drawn(
             continue
         axes = pose.matrix
         start = pose.position + axes @ shape.position
+        if shape.kind is ShapeKind.TEXT:
+            continue  # see `placed_texts`
         if shape.kind in _SOLIDS:
             half = np.maximum(0.5 * shape.size, 1e-4)
             if shape.kind is ShapeKind.CYLINDER:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import mujoco
+import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
@@ -12,13 +13,15 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.overlays.balance import balance
-from mujoco_ros.viewer.overlays.drawn import Frames, drawn
+from mujoco_ros.viewer.overlays.cameras import fields_of_view
+from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import coloured
-from mujoco_ros.viewer.style import WARNING
+from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _LOG = logging.getLogger(__name__)
@@ -48,6 +51,7 @@ class OverlaysPanel(Panel):
         super().__init__(state)
         self._parameters, self._drawings = parameters, drawings
         self._topics: dict[str, bool] = {}
+        self._texts: list[PlacedText] = []
         self._unknown: set[str] = set()
         self._is_full = False
         self._overlays: dict[str, tuple[Draw, str]] = {
@@ -56,6 +60,7 @@ class OverlaysPanel(Panel):
             "Force-torque sensors": (sensed, "As published on wrench/<name>."),
             "References": (Ghost(), "The robot at its joint references,\nas a ghost."),
             "Balance": (balance, "Centre of mass and support polygon\nof floating robots."),
+            "Cameras": (fields_of_view, "What each camera shows."),
         }
         self.shown = {name: name == "External wrenches" for name in self._overlays}
         self.scale = Scale()
@@ -64,6 +69,7 @@ class OverlaysPanel(Panel):
         """Draw into the viewer's list of geoms, empty at the start of each frame."""
         geoms = self.viewer.extra_geoms
         geoms.clear()
+        self._texts = []
         scene = self._scene()
         if scene is None:
             return
@@ -86,9 +92,31 @@ class OverlaysPanel(Panel):
             self._is_full |= len(shapes) > left
             try:
                 geoms += drawn(shapes, frames, self._unknown, most=left)
+                self._texts += placed_texts(shapes, frames)
             except Exception:  # would terminate the viewer
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
+
+    @messages.handler(priority=messages.Priority.USER)
+    def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
+        """Write the texts of the shown topics over the scene and below all windows."""
+        size = imgui.GetIO().DisplaySize
+        if self._texts and size.x > 0.0 and size.y > 0.0:
+            self._guard("texts", lambda: self._build_texts(size.x, size.y))
+
+    def _build_texts(self, width: float, height: float) -> None:
+        viewer, canvas = self.viewer, imgui.GetBackgroundDrawList()
+        projection = ScreenProjection.of(
+            *(viewer.model, viewer.data, viewer.camera), width=width, height=height
+        )
+        for position, text, colour in self._texts:
+            pixel = projection.project(position)
+            if pixel is None:
+                continue
+            extent = imgui.CalcTextSize(text)
+            corner = pixel - 0.5 * np.array([extent.x, extent.y])
+            for offset, each in ((1.0, SHADOW), (0.0, colour)):
+                canvas.AddText(imgui.Vec2(*(corner + offset)), packed(each), text)
 
     def _choose(self, topic: str, shown: bool) -> None:
         self._topics[topic] = shown

@@ -8,18 +8,19 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, Request, is_replay
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.following import CameraFollows, followed
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.style import COORDINATE_GAP, FILL, MODEL_LIST_HEIGHT
 
-_COLUMNS = (("entity", 1.0), ("delete", 0.0))
+_COLUMNS = (("entity", 1.0), ("follow", 0.0), ("delete", 0.0))
 _START = (0.0, 0.0, 0.5)
 _SPEED_M = 0.01
 _INDENT = "  "
 
 
 class WorldPanel(Panel):
-    """Selects bodies, deletes entities, and spawns models.
+    """Selects bodies, lets the camera follow entities, deletes them, and spawns models.
 
     Attributes:
         chosen: URI of the model to spawn.
@@ -58,6 +59,8 @@ class WorldPanel(Panel):
                 widgets.cell()
                 self._build_entity(name)
                 widgets.cell()
+                self._build_following(name)
+                widgets.cell()
                 self._build_deletion(name)
         imgui.SeparatorText("Spawn")
         self._build_models()
@@ -73,6 +76,14 @@ class WorldPanel(Panel):
                 indent = _INDENT * _depth(model, body)
                 if imgui.Selectable(f"{indent}{label}##{body}", perturb.select == body):
                     perturb.select = body
+
+    def _build_following(self, name: str) -> None:
+        root = next(iter(self._bodies(name)), 0)
+        is_followed = root > 0 and followed(self.viewer.camera) == root
+        changed, follows = imgui.Checkbox(f"Follow##{name}", is_followed)
+        imgui.SetItemTooltip("The camera moves with it.")
+        if changed:
+            self.viewer.dispatch(CameraFollows(body=root if follows else 0))
 
     def _build_deletion(self, name: str) -> None:
         question = f"delete {name}"

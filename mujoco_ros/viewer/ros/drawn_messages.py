@@ -16,6 +16,8 @@ from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 
 MOST_SHAPES = 500
 """Markers of a message, and shapes of a marker, a path or points; every n-th of more is drawn."""
+_LONGEST_TEXT = 200
+"""Characters of a text that are shown."""
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
@@ -93,6 +95,9 @@ def _marker(marker: Marker) -> Iterator[Shape]:
         if len(points) == 2:
             (start, end), width = points, float(size[0])
         yield _connection(ShapeKind.ARROW, frame, start, end, width, colour)
+    elif marker.type == Marker.TEXT_VIEW_FACING and marker.text:
+        text = marker.text[:_LONGEST_TEXT]
+        yield Shape(kind=ShapeKind.TEXT, frame=frame, position=at, colour=colour, text=text)
 
 
 def _path(message: Path) -> Iterator[Shape]:

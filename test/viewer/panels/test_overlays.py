@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 from panel_frames import Frames
 
 from mujoco_ros.control.references import References
@@ -13,10 +14,18 @@ from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
 
+class BothHandlers(OverlaysPanel):
+    """The texts in the scene, then the window."""
+
+    def on_build_gui(self, event):
+        self.on_build_texts(event)
+        super().on_build_gui(event)
+
+
 @pytest.fixture
 def frames(context, state, clients, monkeypatch):
     mujoco.mj_forward(state.model, state.data)
-    panel = OverlaysPanel(state, clients.parameters, clients.drawings)
+    panel = BothHandlers(state, clients.parameters, clients.drawings)
     panel.viewer = SimpleNamespace(model=state.model, data=state.data, extra_geoms=[])
     frames = Frames(panel, monkeypatch)
     frames.build(2)
@@ -90,6 +99,32 @@ def test_messages_of_topics_are_drawn_in_their_frames(frames, clients):
     wrist = frames.panel.viewer.data.body("arm/wrist_3_link").xpos
     np.testing.assert_allclose(geoms[1].pos, wrist, atol=1e-6)
     assert "Frame 'map' is not known." in frames.texts
+
+
+def test_texts_of_markers_are_written_at_their_place(frames, clients, state, monkeypatch):
+    written = []
+
+    canvas = SimpleNamespace(
+        AddText=lambda place, _colour, text: written.append((place.x, place.y, text))
+    )
+    monkeypatch.setattr(imgui, "GetBackgroundDrawList", lambda: canvas)
+    camera = frames.panel.viewer.camera = mujoco.MjvCamera()
+    camera.lookat[:], camera.distance = (0.3, 0.2, 0.1), 2.0
+    camera.azimuth, camera.elevation = 45.0, 0.0  # the view goes along x and y
+    at = np.array([0.3, 0.2, 0.1])
+    text = Shape(kind=ShapeKind.TEXT, frame="world", position=at, text="here")
+    behind = Shape(kind=ShapeKind.TEXT, frame="world", position=at + 100.0, text="behind")
+    unknown = Shape(kind=ShapeKind.TEXT, frame="moon", position=at, text="lost")
+    back = Shape(kind=ShapeKind.TEXT, frame="world", position=at - (9.0, 9.0, 0.0), text="back")
+    clients.drawings.newest["/texts"] = [text, behind, unknown, back]
+    frames.build()
+    assert [it[2] for it in written] == ["here"] * 2 + ["behind"] * 2, "with a shadow each"
+    assert not frames.panel.viewer.extra_geoms
+    assert "Frame 'moon' is not known." in frames.texts
+    size, extent = imgui.GetIO().DisplaySize, imgui.CalcTextSize("here")
+    x, y, _ = written[1]
+    middle = x + 0.5 * extent.x, y + 0.5 * extent.y
+    assert middle == pytest.approx((0.5 * size.x, 0.5 * size.y), abs=0.5)
 
 
 def test_a_topic_is_chosen_in_the_panel_and_kept(frames, clients):

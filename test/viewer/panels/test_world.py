@@ -3,10 +3,13 @@
 from types import SimpleNamespace
 
 import mujoco
+import numpy as np
 import pytest
+from mujoco.studio import ux
 from panel_frames import Frames
 
 from mujoco_ros.viewer.clients import ParameterInfo, SpawnableInfo
+from mujoco_ros.viewer.following import CameraFollows, follow, followed
 from mujoco_ros.viewer.panels.world import WorldPanel
 
 BOX = SpawnableInfo(uri="package://models/box.xml", description="A wooden box")
@@ -17,7 +20,10 @@ ARM = SpawnableInfo(uri="package://models/arm.xml", description="A robot")
 def world(context, state, clients, monkeypatch):
     clients.entities.names = ("arm", "box")
     panel = WorldPanel(state, clients)
-    panel.viewer = SimpleNamespace(perturb=mujoco.MjvPerturb())
+    sent = []
+    panel.viewer = SimpleNamespace(
+        perturb=mujoco.MjvPerturb(), camera=mujoco.MjvCamera(), sent=sent, dispatch=sent.append
+    )
     frames = Frames(panel, monkeypatch)
     frames.build(2)
     return frames
@@ -45,6 +51,25 @@ def test_a_link_is_selected_by_a_click(world, state):
     assert label.startswith("  "), "its parents are above it"
     world.use(label)
     assert world.panel.viewer.perturb.select == body
+
+
+def test_the_camera_follows_an_entity(world, state):
+    root = mujoco.mj_name2id(state.model, mujoco.mjtObj.mjOBJ_BODY, "box/box")
+    sent = world.panel.viewer.sent
+    world.use("Follow##box", entered=True)
+    assert sent.pop() == CameraFollows(body=root)
+    camera = world.panel.viewer.camera
+    assert follow(state.model, state.data, camera, root) == ux.TRACKING_CAMERA_IDX
+    assert followed(camera) == root
+    world.use("Follow##box", entered=False)
+    assert sent.pop() == CameraFollows(body=0)
+    mujoco.mj_forward(state.model, state.data)
+    distance = camera.distance
+    assert follow(state.model, state.data, camera, 0) == ux.TUMBLE_CAMERA_IDX
+    assert followed(camera) == 0
+    assert camera.distance == distance
+    np.testing.assert_allclose(camera.lookat, state.data.body("box/box").xipos, atol=1e-9)
+    assert follow(state.model, state.data, camera, 10_000) == ux.TUMBLE_CAMERA_IDX
 
 
 def test_an_entity_is_deleted_after_a_question(world, clients):

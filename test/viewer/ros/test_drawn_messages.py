@@ -114,7 +114,8 @@ def test_messages_of_any_size_are_drawn_in_part():
 
 
 def test_what_cannot_be_drawn_is_left_out():
-    assert shapes(marker(Marker.TEXT_VIEW_FACING, text="hello")) == ()
+    assert shapes(marker(Marker.TEXT_VIEW_FACING)) == (), "without a text"
+    assert shapes(marker(Marker.MESH_RESOURCE)) == ()
     assert shapes(marker(Marker.LINE_STRIP, (0.0, 0.0, 0.0))) == ()
     assert shapes(marker(Marker.CUBE, pose=Pose(position=Point(x=float("nan"))))) == ()
     assert shapes(marker(Marker.CUBE, scale=(float("inf"), 1.0, 1.0))) == ()
@@ -160,3 +161,10 @@ def test_a_cloud_has_points_at_its_offsets(order, is_big):
     cloud.point_step = 20
     cloud.fields = cloud.fields[:2]
     assert shapes_of("sensor_msgs/msg/PointCloud2", cloud) == ()
+
+
+def test_a_text_has_its_place_and_a_limited_length():
+    pose = Pose(position=Point(x=1.0, y=2.0, z=3.0))
+    (text,) = shapes(marker(Marker.TEXT_VIEW_FACING, text="a" * 1000, pose=pose))
+    assert (text.kind, text.text) == (ShapeKind.TEXT, "a" * 200)
+    np.testing.assert_array_equal(text.position, (1.0, 2.0, 3.0))
