@@ -28,7 +28,7 @@ from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateServi
 from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.static_frames import StaticFrames
+from mujoco_ros.bridge.tf.static_frames import TfFrames
 from mujoco_ros.controllers.ros.controller_settings import (
     ControllerSettings,
     controller_settings,
@@ -43,7 +43,7 @@ COMPONENTS: tuple[type[Component], ...] = (
     KeyframeServices,
     RunControlServices,
     StateLogging,
-    StaticFrames,
+    TfFrames,
     WrenchServer,
     ChildProcesses,
     Publishers,
@@ -81,7 +81,7 @@ def compose(context: NodeContext) -> list[Component]:
     context.parameters.reject_unknown()
     appearance.apply_initial()
     descriptions = RobotDescriptions(context)
-    frames = StaticFrames(context, descriptions)
+    frames = TfFrames(context, descriptions)
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)

@@ -1,6 +1,6 @@
 """Interfaces of the clients that connect panels to the simulator and other nodes; no ROS."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
 PLAYING, PAUSED = "playing", "paused"
 
@@ -315,11 +315,11 @@ class DrawingClient(Protocol):
 
     Attributes:
         topics: Types of the topics by name.
-        frames: Frames of /tf_static by name.
+        frames: TF frames by name, those of /tf only if they are needed.
     """
 
     topics: Mapping[str, str]
-    frames: Mapping[str, StaticFrame]
+    frames: Mapping[str, TfFrame]
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""
@@ -329,6 +329,9 @@ class DrawingClient(Protocol):
 
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
         """Return the newest shapes of each subscribed topic."""
+
+    def need_frames(self, names: Collection[str]) -> None:
+        """Set the names of the frames of /tf that shapes need."""
 
 
 class DriveClient(Protocol):

@@ -45,8 +45,8 @@ class Shape:
     text: str = ""
 
 
-class StaticFrame(NamedTuple):
-    """A frame of /tf_static.
+class TfFrame(NamedTuple):
+    """A frame of /tf or /tf_static.
 
     Attributes:
         parent: Its parent.

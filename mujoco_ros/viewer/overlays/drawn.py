@@ -8,14 +8,14 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
 from mujoco_ros.viewer.style import Colour
 
 WORLD = "world"
 _DEEPEST = 50
-"""Longest chain of static frames."""
+"""Longest chain of frames."""
 _SOLIDS = {
     ShapeKind.SPHERE: int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
     ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),
@@ -24,11 +24,16 @@ _SOLIDS = {
 
 
 class Frames:
-    """Poses of TF frames in a scene: its bodies, and static frames on them."""
+    """Poses of TF frames in a scene: its bodies, and frames of /tf and /tf_static on them.
 
-    def __init__(self, scene: OverlayScene, static: Mapping[str, StaticFrame]) -> None:
-        """Read a scene; `static` has the frames of /tf_static."""
-        self._data, self._static = scene.data, static
+    Attributes:
+        others: Names of the frames that are no bodies, of all chains so far.
+    """
+
+    def __init__(self, scene: OverlayScene, published: Mapping[str, TfFrame]) -> None:
+        """Read a scene; `published` has the frames of /tf and /tf_static."""
+        self.others: set[str] = set()
+        self._data, self._published = scene.data, published
         model, layout = scene.model, scene.layout
         self._bodies = {name: base.body for name, base in layout.free_objects}
         self._bodies |= {
@@ -52,9 +57,11 @@ class Frames:
             if body is not None:
                 data = self._data
                 return Pose(position=data.xpos[body], quat_wxyz=data.xquat[body]) @ pose
-            if frame not in self._static:
+            self.others.add(frame)
+            published = self._published.get(frame)
+            if published is None:
                 return None
-            frame, position, quat = self._static[frame]
+            frame, position, quat = published
             pose = Pose(position=position, quat_wxyz=quat) @ pose
         return None
 

@@ -96,6 +96,7 @@ class OverlaysPanel(Panel):
             except Exception:  # would terminate the viewer
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
+        self._drawings.need_frames(frames.others)
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:

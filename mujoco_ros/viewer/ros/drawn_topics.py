@@ -2,22 +2,18 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 
-import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
-from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
     MARKERS,
@@ -26,15 +22,13 @@ from mujoco_ros.viewer.ros.drawn_messages import (
     marker_changes,
     shapes_of,
 )
+from mujoco_ros.viewer.ros.frame_tree import FrameTree
 
 _LOG = logging.getLogger(__name__)
 _GRAPH_S, _PERIOD_S = 1.0, 0.1
 """Periods in which topics are searched, and messages are deserialized [s]."""
 _DEPTH = 50
 """Messages of a topic of markers that wait."""
-_FRAMES = QoSProfile(
-    depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
 _MOST_MARKERS = 2000
 """Markers and shapes of a topic; the oldest markers, and the last shapes, of more are dropped."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
@@ -66,20 +60,19 @@ class DrawnTopics:
 
     Attributes:
         topics: Types of the topics by name.
-        frames: Frames of /tf_static by name.
+        frames: TF frames by name.
     """
 
     def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
         """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Mapping[str, str] = {}
-        self._frames: dict[str, StaticFrame] = {}
-        self.frames: Mapping[str, StaticFrame] = self._frames
+        self._tree = FrameTree(endpoints)
+        self.frames: Mapping[str, TfFrame] = self._tree.frames
         self._endpoints, self._now = endpoints, now
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
         self._shapes: dict[str, Sequence[Shape]] = {}
         self._search_at = self._time = -inf
-        endpoints.subscription(TFMessage, "/tf_static", self._receive_frames, _FRAMES)
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""
@@ -94,11 +87,16 @@ class DrawnTopics:
         """Return the newest shapes of each subscribed topic."""
         return dict(self._shapes)
 
+    def need_frames(self, names: Collection[str]) -> None:
+        """Set the names of the frames of /tf that shapes need."""
+        self._tree.need(names)
+
     def tick(self, now: float) -> None:
         """Search topics and deserialize messages that are due; `now` is monotonic [s]."""
         if now >= self._search_at:
             self._search_at = now + _GRAPH_S
             self._search()
+        self._tree.tick()
         time = self._now()
         was_reset, self._time = time < self._time, time
         for topic, drawn in list(self._drawn.items()):
@@ -179,19 +177,6 @@ class DrawnTopics:
                 del drawn.markers[key]
         every = (it for shapes, _ in drawn.markers.values() for it in shapes)
         self._shapes[topic] = list(islice(every, _MOST_MARKERS))
-
-    def _receive_frames(self, message: TFMessage) -> None:
-        for it in message.transforms:
-            p, q = it.transform.translation, it.transform.rotation
-            pose = Pose(
-                position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z])
-            )
-            try:
-                pose.check(it.child_frame_id)
-            except UserInputError:
-                continue
-            frame = StaticFrame(it.header.frame_id, pose.position, pose.quat_wxyz)
-            self._frames[it.child_frame_id] = frame
 
 
 def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:

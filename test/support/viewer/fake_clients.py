@@ -1,6 +1,6 @@
 """Clients for tests of panels; tests set their state, calls are recorded."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from mujoco_ros.viewer.clients import (
     SpawnableInfo,
     Thumbnail,
 )
-from mujoco_ros.viewer.message_shapes import Shape, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
 Record = Callable[..., Request]
 
@@ -133,9 +133,10 @@ class FakeImages:
 @dataclass
 class FakeDrawings:
     topics: dict[str, str] = field(default_factory=dict)
-    frames: dict[str, StaticFrame] = field(default_factory=dict)
+    frames: dict[str, TfFrame] = field(default_factory=dict)
     newest: dict[str, list[Shape]] = field(default_factory=dict)
     chosen: dict[str, bool] = field(default_factory=dict)
+    needed: set[str] = field(default_factory=set)
 
     def is_shown(self, topic: str) -> bool:
         return self.chosen.get(topic, False)
@@ -145,6 +146,9 @@ class FakeDrawings:
 
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
         return dict(self.newest)
+
+    def need_frames(self, names: Collection[str]) -> None:
+        self.needed = set(names)
 
 
 @dataclass

@@ -7,7 +7,7 @@ import pytest
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, StaticFrame
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
 from mujoco_ros.viewer.overlays.drawn import Frames, drawn
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 
@@ -38,8 +38,8 @@ def shape(frame: str, **values) -> Shape:
 
 
 def test_frames_are_bodies_free_objects_and_static_frames_on_them(scene):
-    on = StaticFrame("humanoid/head", np.array([0.1, 0.0, 0.0]), QUARTER)
-    further = StaticFrame("humanoid/eye", np.array([0.0, 0.2, 0.0]), QUARTER)
+    on = TfFrame("humanoid/head", np.array([0.1, 0.0, 0.0]), QUARTER)
+    further = TfFrame("humanoid/eye", np.array([0.0, 0.2, 0.0]), QUARTER)
     frames = Frames(scene, {"humanoid/eye": on, "humanoid/pupil": further})
     for frame, body in (
         ("humanoid/head", "humanoid/head"),
@@ -60,8 +60,8 @@ def test_frames_are_bodies_free_objects_and_static_frames_on_them(scene):
 
 def test_unknown_frames_and_circles_of_static_frames_have_no_pose(scene):
     circle = {
-        "a": StaticFrame("b", np.zeros(3), QUARTER),
-        "b": StaticFrame("a", np.zeros(3), QUARTER),
+        "a": TfFrame("b", np.zeros(3), QUARTER),
+        "b": TfFrame("a", np.zeros(3), QUARTER),
     }
     frames, unknown = Frames(scene, circle), set()
     assert drawn([shape("a"), shape("map"), shape("world")], frames, unknown, most=9)

@@ -99,6 +99,7 @@ def test_messages_of_topics_are_drawn_in_their_frames(frames, clients):
     wrist = frames.panel.viewer.data.body("arm/wrist_3_link").xpos
     np.testing.assert_allclose(geoms[1].pos, wrist, atol=1e-6)
     assert "Frame 'map' is not known." in frames.texts
+    assert clients.drawings.needed == {"map"}
 
 
 def test_texts_of_markers_are_written_at_their_place(frames, clients, state, monkeypatch):

@@ -123,3 +123,41 @@ def test_static_frames_are_known(drawing):
     assert drawing.until(lambda: "lens" in drawing.topics.frames)
     frame = drawing.topics.frames["lens"]
     assert (frame.parent, frame.position.tolist()) == ("head", [0.5, 0.0, 0.0])
+
+
+def test_frames_of_tf_are_received_while_they_are_needed(drawing):
+    publisher = drawing.node.create_publisher(TFMessage, "/tf", 10)
+
+    def publish(name: str, x: float) -> None:
+        transform = TransformStamped(child_frame_id=name)
+        transform.header.frame_id = "map"
+        transform.transform.translation.x, transform.transform.rotation.w = x, 1.0
+        publisher.publish(TFMessage(transforms=[transform]))
+
+    def place(name: str) -> float | None:
+        frame = drawing.topics.frames.get(name)
+        return None if frame is None else float(frame.position[0])
+
+    drawing.topics.need_frames({"drone"})
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publish("other", 3.0)
+    publish("drone", float("nan"))
+    publish("drone", 1.0)
+    assert drawing.until(lambda: place("drone") == 1.0)
+    publish("drone", 2.0)
+    assert drawing.until(lambda: place("drone") == 2.0)
+    assert place("other") is None
+    drawing.topics.need_frames(set())
+    assert drawing.until(lambda: publisher.get_subscription_count() == 0)
+    assert place("drone") is None, "it would be out of date"
+
+
+def test_tf_is_not_subscribed_for_a_static_frame(drawing):
+    static = drawing.node.create_publisher(TFMessage, "/tf_static", LATCHED)
+    moving = drawing.node.create_publisher(TFMessage, "/tf", 10)
+    transform = TransformStamped(child_frame_id="lens")
+    transform.header.frame_id, transform.transform.rotation.w = "head", 1.0
+    static.publish(TFMessage(transforms=[transform]))
+    drawing.topics.need_frames({"lens"})
+    assert drawing.until(lambda: "lens" in drawing.topics.frames)
+    assert drawing.until(lambda: moving.get_subscription_count() == 0)
