@@ -347,14 +347,19 @@ class StepInPlace(BalancedWalkState):
         context.store.get(WALKER).gait.is_marching = False
 
 
+def hold_measured(context: StateContext) -> None:
+    """Hold the joints where they are, without feed-forward torques, and draw nothing."""
+    context.references.q[:] = context.observation.q
+    context.references.dq[:] = context.references.tau[:] = 0.0
+    context.store.set(DRAW, lambda: Drawing((), ()))
+
+
 class StayFallen(State):
     """Holds the joints where they are."""
 
     def start(self, context: StateContext) -> None:
-        """Take the measured positions, without feed-forward torques."""
-        context.references.q[:] = context.observation.q
-        context.references.dq[:] = context.references.tau[:] = 0.0
-        context.store.set(DRAW, lambda: Drawing((), ()))
+        """Take the measured positions."""
+        hold_measured(context)
 
     def run(self, context: StateContext) -> str | None:
         """Never finish."""

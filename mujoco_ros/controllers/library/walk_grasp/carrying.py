@@ -14,6 +14,7 @@ from mujoco_ros.controllers.library.walk.states import (
     BalancedWalkState,
     StandBalancedConfig,
     UprightConfig,
+    hold_measured,
 )
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands, HandsConfig
@@ -221,14 +222,21 @@ class Retry(CarryState):
 
 
 class HoldBalance(CarryState):
-    """Balances with the hands where they are."""
+    """Balances with the hands where they are; after a fall, it holds all joints."""
 
     outcomes = ()
     failures = ()
+    _has_fallen = False
+
+    def start(self, context: StateContext) -> None:
+        """Begin to balance."""
+        self._has_fallen = False
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish, even after a fall."""
-        self.balance(context, STANDING)
+        """Never finish."""
+        if not self._has_fallen and self.balance(context, STANDING) == "fell":
+            self._has_fallen = True
+            hold_measured(context)
         return None
 
     def teardown(self, context: StateContext) -> None:

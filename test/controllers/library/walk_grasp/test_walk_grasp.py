@@ -93,3 +93,24 @@ def test_wrong_settings_are_named():
         Carries(box_mass=(0.0, 1.0))
     with pytest.raises(UserInputError, match="table from 1 to 0 is reversed"):
         Carries(table=(1.0, 0.0))
+
+
+def test_a_robot_that_falls_after_its_task_holds_its_joints():
+    simulation = Simulation(load_scene("walk_grasp"))
+    host = ControllerHost(simulation, load("walk_grasp"))
+    host.tick()
+    host.supervised.request("abort")
+    while simulation.time < 0.5:
+        host.tick()
+    assert host.supervised.state == "FAILED"
+    before = simulation.references.values.copy()
+    simulation.data.qvel[1] = 3.0  # sideways
+    while simulation.time < 3.0:
+        host.tick()
+    held = simulation.references.values.copy()
+    assert not (held[0] == before[0]).all()
+    assert not held[1:].any(), "at rest, without torques"
+    while simulation.time < 3.5:
+        host.tick()
+    assert (simulation.references.values == held).all()
+    host.close()
