@@ -44,7 +44,7 @@ class FrameTask(WholeBodyTask):
         self._body = body
         self._offset = np.zeros(3) if offset is None else offset
         self._axes = np.eye(3) if axes is None else axes
-        self._error, self._quat = np.zeros(9), np.zeros(4)
+        self._error, self._quat, self._origin = np.zeros(9), np.zeros(4), np.zeros(3)
 
     @classmethod
     def of_sole(
@@ -66,6 +66,7 @@ class FrameTask(WholeBodyTask):
     def compute(self, body: FloatingBaseKinematics, period: float) -> None:
         """Move to the target's pose of the end of the period."""
         origin, axes = self.frame(body)
+        self._origin[:] = origin
         body.jacobian(origin, self._body, self.jacobian)
         np.matmul(self.rotation, axes.T, out=self._error.reshape(3, 3))
         mujoco.mju_mat2Quat(self._quat, self._error)
@@ -76,6 +77,10 @@ class FrameTask(WholeBodyTask):
         np.subtract(self.position, origin, out=velocity[:3])
         velocity[:3] *= rate
         velocity[:3] += self.linear
+
+    def drift(self, body: FloatingBaseKinematics, out: np.ndarray) -> None:
+        """Compute J' v of the frame, after `compute`."""
+        body.drift(self._origin, self._body, out)
 
 
 class ComTask(WholeBodyTask):
@@ -102,6 +107,10 @@ class ComTask(WholeBodyTask):
         np.subtract(self.position, body.com, out=velocity)
         velocity *= self.gain / period
         velocity += self.linear
+
+    def drift(self, body: FloatingBaseKinematics, out: np.ndarray) -> None:
+        """Compute J' v of the centre of mass."""
+        out[:] = body.com_drift()
 
 
 class JointTask(WholeBodyTask):

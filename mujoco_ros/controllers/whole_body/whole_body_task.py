@@ -17,6 +17,8 @@ class WholeBodyTask(ABC):
         rows: Number of components.
         weight: Weight of each component; 0 is off.  # (rows,)
         gain: Part of the error that is corrected in a tick, from 0 to 1.
+        rate: Decay of the error of the velocity, of inverse dynamics [1/s].  # () or (rows,)
+        acceleration: Of the target, for inverse dynamics.  # (rows,)
         jacobian: Set by `compute`.  # (rows, nv)
         velocity: Set by `compute`.  # (rows,)
     """
@@ -30,6 +32,8 @@ class WholeBodyTask(ABC):
         self.rows = rows
         self.weight = np.broadcast_to(np.asarray(weight, dtype=float), rows).copy()
         self.gain = gain
+        self.rate: float | np.ndarray = 20.0
+        self.acceleration = np.zeros(rows)
         if not (self.weight >= 0.0).all():
             raise UserInputError(f"weights of a task must not be negative, got {weight}")
         if not 0.0 <= gain <= 1.0:
@@ -43,3 +47,14 @@ class WholeBodyTask(ABC):
     @abstractmethod
     def compute(self, body: FloatingBaseKinematics, period: float) -> None:
         """Compute Jacobian and velocity of the next `period` [s]."""
+
+    def drift(self, body: FloatingBaseKinematics, out: np.ndarray) -> None:
+        """Compute J' v, the acceleration while those of all degrees of freedom are zero.
+
+        It is neglected unless a task computes it. Only inverse dynamics need it, after `compute`.
+
+        Args:
+            body: With its velocity.
+            out: The result.  # (rows,)
+        """
+        out[:] = 0.0

@@ -56,6 +56,8 @@ class FloatingBaseKinematics:
         self._com: np.ndarray = data.subtree_com[self.base]
         self._com_velocity: np.ndarray = data.subtree_linvel[self.base]
         self._full = np.zeros((6, model.nv))
+        self._forces, self._linear = np.zeros(model.nv), slice(first, first + 3)
+        self._inertia, self._block = np.zeros((model.nv, model.nv)), np.ix_(self.dofs, self.dofs)
 
     @property
     def position(self) -> np.ndarray:
@@ -125,3 +127,31 @@ class FloatingBaseKinematics:
         full = self._full
         mujoco.mj_jacSubtreeCom(self.model, self.data, full[:3], self.base)
         out[:] = full[:3, self._columns]
+
+    def drift(self, point: np.ndarray, body: int, out: np.ndarray) -> None:
+        """Compute J' v of `jacobian` after `update_velocity`.  # (6,)"""
+        full = self._full
+        mujoco.mj_jacDot(self.model, self.data, full[:3], full[3:], point, body)
+        np.matmul(full, self._qvel, out=out)
+
+    def com_drift(self) -> np.ndarray:
+        """Return J' v of `com_jacobian` after `update_velocity`.  # (3,)"""
+        # Inverse dynamics without accelerations: the force on the base moves the centre of mass.
+        mujoco.mj_rne(self.model, self.data, 0, self._forces)
+        drift: np.ndarray = self._forces[self._linear] / self.mass + self.model.opt.gravity
+        return drift
+
+    def mass_matrix(self, out: np.ndarray) -> None:
+        """Compute the inertia matrix with rotors.  # (6 + n, 6 + n)"""
+        mujoco.mj_makeM(self.model, self.data)
+        mujoco.mj_fullM(self.model, self.data, self._inertia)
+        out[:] = self._inertia[self._block]
+
+    def bias_forces(self, out: np.ndarray) -> None:
+        """Compute the forces of gravity, velocities and damping after `update_velocity`.
+
+        They are those that zero accelerations need.  # (6 + n,)
+        """
+        mujoco.mj_rne(self.model, self.data, 0, self._forces)
+        self._forces += self.model.dof_damping * self._qvel
+        out[:] = self._forces[self._columns]
