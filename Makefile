@@ -37,7 +37,7 @@ help: ## show this help
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
-	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover or walk_grasp\n' $(DEMO)
+	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
 	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench` or `make soak`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
@@ -71,9 +71,10 @@ DEMO ?= pick_place
 SCENE_pick_place := arm
 ARGS_pick_place := --params-file config/controllers/pick_place_again.yaml
 SCENE_handover := handover
+SCENE_trot := quadruped
 SCENE_walk_grasp := walk_grasp
-demo: setup ## run the controller DEMO: pick_place, handover or walk_grasp
-	$(if $(SCENE_$(DEMO)),,$(error there is no demo '$(DEMO)'; there are: pick_place, handover, walk_grasp))
+demo: setup ## run the controller DEMO: pick_place, handover, trot or walk_grasp
+	$(if $(SCENE_$(DEMO)),,$(error there is no demo '$(DEMO)'; there are: pick_place, handover, trot, walk_grasp))
 	@exec $(RUN) $(BIN)/python -m mujoco_ros --ros-args -p scene:=$(SCENE_$(DEMO)) -p tf:=all -p viewer:=$(VIEWER) \
 		-p controller:=$(DEMO) $(ARGS_$(DEMO)) $(ARGS)
 

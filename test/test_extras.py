@@ -122,7 +122,7 @@ def test_the_simulator_serves_everything_but_the_optional_parts(
     assert len([line for line in simulator.warnings() if "viewer" not in line]) == 0
 
 
-@pytest.mark.parametrize("controller", ["pick_place", "stand", "walk"])
+@pytest.mark.parametrize("controller", ["pick_place", "stand", "trot", "walk"])
 def test_the_error_of_a_planning_controller_names_the_modules(python: Path, controller: str):
     arguments = ["--ros-args", "-p", "scene:=arm", "-p", f"controller:={controller}"]
     message = the_error(run(python, "-m", "mujoco_ros", *arguments))

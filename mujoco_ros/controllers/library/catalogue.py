@@ -21,7 +21,7 @@ from mujoco_ros.model.uri import resolve
 
 GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
-_PLANNING = ("handover", "pick_place", "stand", "walk", "walk_grasp")
+_PLANNING = ("handover", "pick_place", "stand", "trot", "walk", "walk_grasp")
 """Shipped controllers that need the extra for planning."""
 _WITHOUT_TABLE = ("policy",)
 """Folders of state classes for tables of users."""

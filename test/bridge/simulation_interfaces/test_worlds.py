@@ -157,7 +157,7 @@ def test_available_worlds_can_be_listed_and_filtered(simulator: SimulatorClient,
         return [world.name for world in response.worlds]
 
     scenes = ["arm", "handover", "humanoid", "quadruped", "walk_grasp", "zoo"]
-    shipped = [*scenes, "empty", "ground", "plates"]
+    shipped = [*scenes, "empty", "ground", "plates", "small_plates"]
     assert listed() == shipped
     assert listed(filter=TagsFilter(tags=["quadruped"])) == ["quadruped", "zoo"]
     assert listed(additional_sources=[str(tmp_path)]) == [*shipped, "boxes"]

@@ -45,6 +45,7 @@ def test_the_shipped_worlds_are_listed_with_their_descriptions():
         "zoo",
         "ground",
         "plates",
+        "small_plates",
         "empty",
     }
     assert found["arm"].uri == "package://mujoco_ros/config/scenes/arm.yaml"

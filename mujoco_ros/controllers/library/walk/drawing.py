@@ -15,13 +15,13 @@ _LOADED = 0.05
 """Load of a foot that carries something, as part of the weight."""
 _ABOVE = 0.003
 """Height of lines above the ground, which would hide them [m]."""
-_FOOT: Colour = (0.35, 0.45, 0.55, 0.9)
-_LANDING: Colour = (0.2, 0.6, 1.0, 0.95)
-_SUPPORT: Colour = (0.2, 0.75, 0.35, 0.95)
-_DCM: Colour = (0.95, 0.55, 0.1, 1.0)
-_DCM_REFERENCE: Colour = (0.95, 0.8, 0.55, 0.9)
-_ZMP: Colour = (0.9, 0.2, 0.25, 1.0)
-_COM: Colour = (0.75, 0.4, 0.9, 0.9)
+FOOT: Colour = (0.35, 0.45, 0.55, 0.9)
+LANDING: Colour = (0.2, 0.6, 1.0, 0.95)
+SUPPORT: Colour = (0.2, 0.75, 0.35, 0.95)
+DCM: Colour = (0.95, 0.55, 0.1, 1.0)
+DCM_REFERENCE: Colour = (0.95, 0.8, 0.55, 0.9)
+ZMP: Colour = (0.9, 0.2, 0.25, 1.0)
+COM: Colour = (0.75, 0.4, 0.9, 0.9)
 
 
 def draw_walk(walker: Walker) -> Drawing:
@@ -65,25 +65,25 @@ def draw_walk(walker: Walker) -> Drawing:
         estimator.soles, estimator.loads.tolist(), frames, strict=True
     ):
         corners = at + (_CORNERS * sole.half_size) @ sole_axes[:, :2].T + (0.0, 0.0, _ABOVE)
-        lines.append(DrawnLine(sole.name, in_base(corners), _FOOT))
+        lines.append(DrawnLine(sole.name, in_base(corners), FOOT))
         if load > least:
             loaded.append(corners)
     if phase is not None and phase.swing is not None:
         corners = landing(phase.swing, estimator.soles[phase.swing.side].half_size)
-        lines.append(DrawnLine("landing", in_base(corners), _LANDING, 0.01))
+        lines.append(DrawnLine("landing", in_base(corners), LANDING, 0.01))
     if loaded:
         corners = np.concatenate(loaded)
         order = ConvexHull(corners[:, :2]).vertices
-        lines.append(DrawnLine("support", in_base(corners[[*order, order[0]]]), _SUPPORT))
+        lines.append(DrawnLine("support", in_base(corners[[*order, order[0]]]), SUPPORT))
     reference = gait.reference().dcm
     dcm, ground = reference + walker.dcm_error, planned.z
     points = [
         DrawnPoint(name, in_base(of_gait(float(at[0]), float(at[1]), ground)), colour)
         for name, at, colour in (
-            ("dcm_reference", reference, _DCM_REFERENCE),
-            ("dcm", dcm, _DCM),
-            ("zmp", walker.zmp, _ZMP),
+            ("dcm_reference", reference, DCM_REFERENCE),
+            ("dcm", dcm, DCM),
+            ("zmp", walker.zmp, ZMP),
         )
     ]
-    points.append(DrawnPoint("com", in_base(body.com.copy()), _COM))
+    points.append(DrawnPoint("com", in_base(body.com.copy()), COM))
     return Drawing(tuple(lines), tuple(points))

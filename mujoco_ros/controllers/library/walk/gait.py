@@ -130,6 +130,11 @@ class Gait:
         """Part of the phase that is over."""
         return 0.0 if self.phase is None else self.elapsed / self.phase.segment.duration
 
+    @property
+    def approach_time(self) -> float:
+        """Time in which a near goal is approached: that of a step [s]."""
+        return self.config.single_support + self.config.double_support
+
     def reference(self) -> DcmState:
         """Return DCM and ZMP now."""
         if self.phase is None:

@@ -20,6 +20,7 @@ from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.controllers.library.walk.walker import Walker
+from mujoco_ros.controllers.library.walk.walking_robot import WalkingRobot
 from mujoco_ros.model.errors import UserInputError
 
 WALKER: Key[Walker] = Key("walk/walker", Walker)
@@ -32,7 +33,7 @@ _FASTEST = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
 """Greatest velocities."""
 
 
-def _velocity(fastest: float) -> Any:
+def velocity_field(fastest: float) -> Any:
     """Return a field for a velocity that is 0 by default."""
     return field(default=0.0, metadata={"range": (-fastest, fastest)})
 
@@ -108,15 +109,16 @@ class WalkWithVelocityConfig(WatchedConfig):
             replaces these velocities until then.
     """
 
-    velocity_x: float = _velocity(_FASTEST.x)
-    velocity_y: float = _velocity(_FASTEST.y)
-    velocity_yaw: float = _velocity(_FASTEST.yaw)
+    fastest: ClassVar[BodyVelocity] = _FASTEST
+    velocity_x: float = velocity_field(_FASTEST.x)
+    velocity_y: float = velocity_field(_FASTEST.y)
+    velocity_yaw: float = velocity_field(_FASTEST.yaw)
     command_timeout: float = 0.5
 
     def __post_init__(self) -> None:
         WatchedConfig.__post_init__(self)
         check_positive(self, "command_timeout")
-        for axis, fastest in _FASTEST._asdict().items():
+        for axis, fastest in self.fastest._asdict().items():
             value = getattr(self, f"velocity_{axis}")
             if not abs(value) <= fastest:
                 raise UserInputError(
@@ -163,7 +165,7 @@ class StepInPlaceConfig(UprightConfig):
         check_positive(self, "steady_below", "steady_for")
 
 
-def _commanded(context: StateContext, timeout: float) -> BodyVelocity | None:
+def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> BodyVelocity | None:
     """Return the velocity that a client commands, within the limits; None without a command."""
     if VELOCITY_INPUT not in context.store:
         return None
@@ -171,13 +173,20 @@ def _commanded(context: StateContext, timeout: float) -> BodyVelocity | None:
     if command is None:
         return None
     return BodyVelocity(
-        *(min(max(it, -most), most) for it, most in zip(command, _FASTEST, strict=True))
+        *(min(max(it, -most), most) for it, most in zip(command, fastest, strict=True))
     )
 
 
 class BalancedWalkState(State):
-    """Base of the states in which the robot balances."""
+    """Base of the states in which the robot balances.
 
+    Attributes:
+        walker: Key of what walks.
+        fastest: Greatest velocities.
+    """
+
+    walker: ClassVar[Key[Any]] = WALKER
+    fastest: ClassVar[BodyVelocity] = _FASTEST
     outcomes: ClassVar[tuple[str, ...]] = ("fell",)
     failures: ClassVar[tuple[str, ...]] = ("fell",)
     topics: ClassVar[tuple[Key[Any], ...]] = (ESTIMATED_BASE, DRAW)
@@ -186,16 +195,26 @@ class BalancedWalkState(State):
 
     def balance(self, context: StateContext, velocity: BodyVelocity) -> str | None:
         """Walk with a velocity; return ``fell`` if the base is tilted too much."""
-        walker = context.store.get(WALKER)
+        walker = self.walking(context)
         context.references.values[:, walker.joints] = walker.step(context.observation, velocity)
         context.store.set(ESTIMATED_BASE, walker.estimator.base)
-        context.store.set(DRAW, lambda: draw_walk(walker))
+        context.store.set(DRAW, lambda: self.draw(walker))
         _, x, y, _ = walker.estimator.base.pose.quat_wxyz.tolist()
         tilt = acos(min(max(1.0 - 2.0 * (x * x + y * y), -1.0), 1.0))
         if not tilt <= self.config.max_tilt:
             context.reason = f"the base is tilted by {tilt:.2f} rad"
             return "fell"
         return None
+
+    def walking(self, context: StateContext) -> WalkingRobot:
+        """Return what walks."""
+        walker: WalkingRobot = context.store.get(self.walker)
+        return walker
+
+    @staticmethod
+    def draw(walker: Any) -> Drawing:
+        """Return what the robot displays."""
+        return draw_walk(walker)
 
 
 class WatchedWalkState(BalancedWalkState):
@@ -209,19 +228,18 @@ class WatchedWalkState(BalancedWalkState):
         """Walk with a velocity; return ``fell``, or ``pushed`` if the DCM is far off."""
         fallen = super().balance(context, velocity)
         context.store.set(_RESUMES, self.resumes)
-        error = hypot(*context.store.get(WALKER).dcm_error.tolist())
+        error = hypot(*self.walking(context).dcm_error.tolist())
         if fallen is not None or error <= self.config.recover_above:
             return fallen
         context.reason = f"the DCM is {error:.2f} m beside its reference"
         return "pushed"
 
 
-def _take_goal(context: StateContext) -> bool:
+def _take_goal(context: StateContext, walker: WalkingRobot) -> bool:
     """Take a new goal of a client; return whether there is one."""
     goal = context.store.get(GOAL_INPUT).take(context.time) if GOAL_INPUT in context.store else None
     if goal is None:
         return False
-    walker = context.store.get(WALKER)
     walker.goal = joined(walker.place(), goal.pose) if goal.is_relative else goal.pose
     return True
 
@@ -231,8 +249,7 @@ class StandBalanced(WatchedWalkState):
 
     outcomes = ("commanded", "goal", *WatchedWalkState.outcomes)
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
-    Config = StandBalancedConfig
-    config: StandBalancedConfig
+    Config: ClassVar[type[Any] | None] = StandBalancedConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         """Prepare the kinematics; the robot must have the feet and their sensors."""
@@ -250,11 +267,11 @@ class StandBalanced(WatchedWalkState):
 
     def run(self, context: StateContext) -> str | None:
         """Balance."""
-        command = _commanded(context, _NEWEST)
+        command = _commanded(context, _NEWEST, self.fastest)
         ended = self.balance(context, _STANDING)
         if ended is None and command is not None and not command.is_zero:
             return "commanded"
-        if ended is None and _take_goal(context):
+        if ended is None and _take_goal(context, self.walking(context)):
             return "goal"
         return ended
 
@@ -271,9 +288,9 @@ class WalkWithVelocity(WatchedWalkState):
 
     def run(self, context: StateContext) -> str | None:
         """Walk."""
-        command = _commanded(context, self.config.command_timeout)
+        command = _commanded(context, self.config.command_timeout, self.fastest)
         ended = self.balance(context, command or self.config.velocity)
-        return ended or ("goal" if _take_goal(context) else None)
+        return ended or ("goal" if _take_goal(context, self.walking(context)) else None)
 
 
 class WalkToGoal(WatchedWalkState):
@@ -288,16 +305,15 @@ class WalkToGoal(WatchedWalkState):
 
     def run(self, context: StateContext) -> str | None:
         """Walk; a robot that stands beside the goal walks again."""
-        _take_goal(context)
-        walker = context.store.get(WALKER)
+        walker = self.walking(context)
+        _take_goal(context, walker)
         place = walker.place()
         error = error_of(walker.goal or place, place)
-        gait = walker.gait.config
-        step = gait.single_support + gait.double_support
-        ended = self.balance(context, velocity_to(error, step, _FASTEST))
+        wanted = velocity_to(error, walker.gait.approach_time, self.fastest)
+        ended = self.balance(context, wanted)
         if ended is not None:
             return ended
-        command = _commanded(context, _NEWEST)
+        command = _commanded(context, _NEWEST, self.fastest)
         if command is not None and not command.is_zero:
             return "commanded"
         return "reached" if walker.is_at_rest and self._is_reached(error) else None
@@ -316,7 +332,7 @@ class StopWalking(WatchedWalkState):
     def run(self, context: StateContext) -> str | None:
         """Finish the step, and take a last one."""
         ended = self.balance(context, _STANDING)
-        return ended or ("done" if context.store.get(WALKER).is_at_rest else None)
+        return ended or ("done" if self.walking(context).is_at_rest else None)
 
 
 class StepInPlace(BalancedWalkState):
@@ -329,12 +345,12 @@ class StepInPlace(BalancedWalkState):
 
     def start(self, context: StateContext) -> None:
         """Begin to step."""
-        context.store.get(WALKER).gait.is_marching = True
+        self.walking(context).gait.is_marching = True
         self._since = context.time
 
     def run(self, context: StateContext) -> str | None:
         """Step."""
-        walker = context.store.get(WALKER)
+        walker = self.walking(context)
         fallen = self.balance(context, _STANDING)
         if hypot(*walker.dcm_error.tolist()) > self.config.steady_below:
             self._since = context.time
@@ -344,7 +360,7 @@ class StepInPlace(BalancedWalkState):
 
     def teardown(self, context: StateContext) -> None:
         """Step in place no more."""
-        context.store.get(WALKER).gait.is_marching = False
+        self.walking(context).gait.is_marching = False
 
 
 def hold_measured(context: StateContext) -> None:

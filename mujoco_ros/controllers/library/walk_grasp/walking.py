@@ -63,8 +63,7 @@ class WalkToPlace(CarryState):
         walker, config = context.store.get(WALKER), self.config
         place = walker.place()
         error = error_of(walker.goal or place, place)
-        gait = walker.gait.config
-        step = gait.single_support + gait.double_support
+        step = walker.gait.approach_time
         fastest = BodyVelocity(config.velocity, 0.1, 0.35)
         ended = self.balance(context, velocity_to(error, step, fastest))
         if ended is not None or not self.is_steady(context):

@@ -1,0 +1,1 @@
+"""Trot of a quadruped by inverse dynamics."""
