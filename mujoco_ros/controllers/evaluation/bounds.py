@@ -126,12 +126,15 @@ _TERRAIN = tuple(
     for ground in ("plates", "slope")
     for direction in ("forwards", "sideways", "turning")
 )
+_WALK = (
+    *(Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)),
+    *_TERRAIN,
+)
 ACCEPTANCE: Mapping[str, Acceptance] = {
     # The success rate is checked for both conditions together.
     "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, TABLE[1:])), 1),
-    "walk": Acceptance(
-        (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE), *_TERRAIN), 1
-    ),
+    "trot": Acceptance(_WALK, 1),
+    "walk": Acceptance(_WALK, 1),
     "walk_grasp": Acceptance(
         (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)), 1
     ),

@@ -25,7 +25,7 @@ class Noise:
         position: Joint positions [rad or m].
         velocity: Joint velocities [rad/s or m/s].
         effort: Actuator efforts, as part of the effort.
-        force: Forces of force-torque sensors [N].
+        force: Forces of force-torque and touch sensors [N]; the latter do not become negative.
         torque: Torques of force-torque sensors [Nm].
         rate: Angular velocities of IMUs [rad/s].
         acceleration: Accelerations of IMUs [m/s²].
@@ -100,11 +100,12 @@ class _NoiseFilter:
 
     def apply(self, observation: Observation) -> Observation:
         q, wrenches, objects = observation.q, observation.wrenches, observation.objects
-        n, imus = len(q), observation.imus
-        noise = self._draw(n, len(wrenches), len(objects), len(imus))
+        n, imus, touches = len(q), observation.imus, observation.touches
+        noise = self._draw(n, len(wrenches), len(objects), len(imus), len(touches))
         wrench_noise = noise[3 * n :]
         object_noise = wrench_noise[6 * len(wrenches) :]
         imu_noise = object_noise[6 * len(objects) :]
+        touch_noise = imu_noise[9 * len(imus) :].tolist()
         return replace(
             observation,
             q=q + noise[:n],
@@ -118,23 +119,30 @@ class _NoiseFilter:
                 name: _noisy_imu(imu, imu_noise[9 * i : 9 * i + 9])
                 for i, (name, imu) in enumerate(imus.items())
             },
+            touches={
+                name: max(0.0, force + noise)
+                for (name, force), noise in zip(touches.items(), touch_noise, strict=True)
+            },
             objects={
                 name: _noisy_pose(pose, object_noise[6 * i : 6 * i + 6])
                 for i, (name, pose) in enumerate(objects.items())
             },
         )
 
-    def _draw(self, joints: int, wrenches: int, objects: int, imus: int) -> np.ndarray:
+    def _draw(
+        self, joints: int, wrenches: int, objects: int, imus: int, touches: int
+    ) -> np.ndarray:
         """Return the additive noise of one tick; efforts have factors."""
-        size = 3 * joints + 6 * (wrenches + objects) + 9 * imus
+        size = 3 * joints + 6 * (wrenches + objects) + 9 * imus + touches
         if self._row == len(self._drawn) or size != self._drawn.shape[1]:
             noise = self._noise
             deviation = np.repeat(
                 (noise.position, noise.velocity, noise.effort)
                 + wrenches * (noise.force, noise.torque)
                 + objects * (noise.place, 0.5 * noise.turn)
-                + imus * (noise.rate, noise.acceleration, 0.5 * noise.orientation),
-                3 * (joints,) + (2 * (wrenches + objects) + 3 * imus) * (3,),
+                + imus * (noise.rate, noise.acceleration, 0.5 * noise.orientation)
+                + (noise.force,),
+                3 * (joints,) + (2 * (wrenches + objects) + 3 * imus) * (3,) + (touches,),
             )
             self._drawn = self._random.standard_normal((_TICKS, size)) * deviation
             self._drawn[:, 2 * joints : 3 * joints] += 1.0

@@ -25,6 +25,7 @@ SEEN = Observation(
             quat_wxyz=np.array([0.6, 0.0, 0.8, 0.0]),
         )
     },
+    touches={"foot": 50.0, "air": 0.0},
     objects={"box": Pose(position=np.zeros(3), quat_wxyz=np.array([0.6, 0.0, 0.8, 0.0]))},
 )
 
@@ -39,10 +40,12 @@ def test_each_quantity_has_its_deviation_without_bias():
         ([it.wrenches["wrist"].force for it in many], 0.0, USUAL.force),
         ([it.imus["imu"].angular_velocity for it in many], 0.0, USUAL.rate),
         ([it.imus["imu"].linear_acceleration for it in many], 9.81, USUAL.acceleration),
+        ([it.touches["foot"] for it in many], 50.0, USUAL.force),
         ([it.objects["box"].position for it in many], 0.0, USUAL.place),
     ):
         assert np.std(values) == pytest.approx(deviation, rel=0.05)
         assert np.mean(values) == pytest.approx(mean, abs=deviation / 10)
+    assert min(it.touches["air"] for it in many) == 0.0
     box = SEEN.objects["box"]
     turns = [(box.inverse() @ it.objects["box"]).quat_wxyz for it in many]
     assert 2 * np.std([it[1:] for it in turns]) == pytest.approx(USUAL.turn, rel=0.05)

@@ -12,6 +12,7 @@ from mujoco_ros.controllers.evaluation.trials.handover import (
 )
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
+from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.controllers.evaluation.trials.walk_grasp import CARRIES, Carries, WalkGraspTrial
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -21,6 +22,7 @@ _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
     "handover": (HandoverTrial, Perturbations, PERTURBATIONS),
     "pick_place": (PickPlaceTrial, Spread, SPREADS),
     "stand": (StandTrial, Pushes, PUSHES),
+    "trot": (TrotTrial, Walks, TROTS),
     "walk": (WalkTrial, Walks, WALKS),
     "walk_grasp": (WalkGraspTrial, Carries, CARRIES),
 }

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import mujoco
 import numpy as np
@@ -79,36 +80,55 @@ class Walks:
                 raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
 
 
-def _constant(x: float, y: float, yaw: float) -> Walks:
+def _constant(walks: Walks, x: float, y: float, yaw: float) -> Walks:
     """Return a walk of a minute with a constant velocity, without pushes."""
-    return Walks(x=(x, x), y=(y, y), yaw=(yaw, yaw), duration=60.0, push=(0.0, 0.0))
+    velocity: dict[str, Any] = {"x": (x, x), "y": (y, y), "yaw": (yaw, yaw)}
+    return replace(walks, duration=60.0, push=(0.0, 0.0), **velocity)
 
 
-_DIRECTIONS = {
-    "forwards": _constant(0.3, 0.0, 0.0),
-    "sideways": _constant(0.0, 0.1, 0.0),
-    "turning": _constant(0.0, 0.0, float(np.deg2rad(20.0))),
-}
-_PLATES = "package://mujoco_ros/urdf_mjcf/worlds/plates.xml"
 _SLOPE = float(np.deg2rad(3.0))
-WALKS: Mapping[str, Walks] = {
-    "pushed": Walks(),
-    "randomised": Walks(
-        friction=(0.6, 1.4),
-        mass=(0.95, 1.05),
-        delay=(0.005, 0.005),
-    ),
-    **{f"{name}_on_plates": replace(it, world=_PLATES) for name, it in _DIRECTIONS.items()},
-    **{f"{name}_on_slope": replace(it, slope=(_SLOPE, _SLOPE)) for name, it in _DIRECTIONS.items()},
-}
-"""Pushes alone; with all perturbations; a minute over unknown plates 1 cm high, and on a floor with
-a slope of 3°."""
+
+
+def named_walks(pushed: Walks, plates: str) -> dict[str, Walks]:
+    """Return the conditions of a walking robot by name.
+
+    Pushes alone; with all perturbations; a minute over unknown plates 1 cm high, and on a floor
+    with a slope of 3°.
+
+    Args:
+        pushed: Those with pushes alone.
+        plates: File of the world with the plates.
+    """
+    directions = {
+        "forwards": _constant(pushed, 0.3, 0.0, 0.0),
+        "sideways": _constant(pushed, 0.0, 0.1, 0.0),
+        "turning": _constant(pushed, 0.0, 0.0, float(np.deg2rad(20.0))),
+    }
+    slope = (_SLOPE, _SLOPE)
+    return {
+        "pushed": pushed,
+        "randomised": replace(pushed, friction=(0.6, 1.4), mass=(0.95, 1.05), delay=(0.005, 0.005)),
+        **{f"{name}_on_plates": replace(it, world=plates) for name, it in directions.items()},
+        **{f"{name}_on_slope": replace(it, slope=slope) for name, it in directions.items()},
+    }
+
+
+WALKS: Mapping[str, Walks] = named_walks(
+    Walks(), "package://mujoco_ros/urdf_mjcf/worlds/plates.xml"
+)
 
 
 @dataclass(frozen=True)
 class WalkTrial(Trial):
-    """The trial."""
+    """The trial.
 
+    Attributes:
+        walking: State of the controller that walks.
+        label: Request for it.
+    """
+
+    walking: ClassVar[str] = "WALK"
+    label: ClassVar[str] = "walk"
     ranges: Walks = WALKS["pushed"]
     controller: str = "walk"
     limit: float = 600.0
@@ -156,15 +176,18 @@ class WalkTrial(Trial):
         return command_delay(conditions["delay"])
 
     def settings(self, conditions: Conditions) -> Settings:
-        """Return the velocity as settings of WALK."""
+        """Return the velocity as settings of the state that walks."""
         velocity = {f"velocity_{axis}": conditions[axis] for axis in ("x", "y", "yaw")}
-        return {**self.changes, "WALK": {**velocity, **self.changes.get("WALK", {})}}
+        return {
+            **self.changes,
+            self.walking: {**velocity, **self.changes.get(self.walking, {})},
+        }
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Request to walk, and to stop, and push."""
-        for when, label in ((_WALK_AT, "walk"), (self._stop_at, "stop")):
+        for when, label in ((_WALK_AT, self.label), (self._stop_at, "stop")):
             if abs(simulation.time - when) < 0.5 / _RATE:
                 with suppress(TransitionRejectedError):  # after a fall
                     request(label)
