@@ -1,4 +1,4 @@
-"""Processor time of the ticks of a walking robot."""
+"""Processor time of the ticks of walking robots."""
 
 import time
 from dataclasses import replace
@@ -11,8 +11,18 @@ from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.library.catalogue import load_table
+from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
+    FloatingBaseKinematics,
+)
+from mujoco_ros.controllers.planning.kinematics.sole import find_soles
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.controllers.runtime.robot_model import robot_model
+from mujoco_ros.controllers.whole_body.ground_contact import GroundContact
+from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
+from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
+from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 _STAND_S = 1.0
@@ -40,20 +50,59 @@ class _TimedController(FsmController):
 
 
 def walking(durations: Durations) -> list[Row]:
-    """(x) Processor time of a tick of walk: estimation, gait and whole-body control, humanoid."""
-    simulation = Simulation(load_scene("humanoid"))
-    controller = _TimedController("walk")
-    controller.machine.configure("WALK", _VELOCITY)
+    """(x) Processor time of ticks of walk and trot, and of inverse dynamics of a humanoid."""
+    return [
+        *_ticks("walk", "humanoid", durations.walking),
+        *_ticks("trot", "quadruped", durations.walking),
+        *_inverse_dynamics(durations.walking),
+    ]
+
+
+def _ticks(name: str, scene: str, duration: float) -> list[Row]:
+    """Measure a walk of some seconds, with estimation, gait and whole-body control."""
+    simulation = Simulation(load_scene(scene))
+    controller = _TimedController(name)
+    controller.machine.configure(name.upper(), _VELOCITY)
     host = ControllerHost(simulation, controller)
     host.observation_filter = lambda observation: replace(observation, base=None)
     while simulation.time < _STAND_S:
         host.step()
-    host.supervised.request("walk")
+    host.supervised.request(name)
     controller.costs.clear()
-    while simulation.time < _STAND_S + durations.walking:
+    while simulation.time < _STAND_S + duration:
         host.step()
-    if host.supervised.state != "WALK":
+    if host.supervised.state != name.upper():
         raise RuntimeError(f"the robot does not walk: {host.supervised.state}")
     host.close()
-    name = f"processor time of a tick of walk, {len(controller.costs)} ticks"
-    return percentiles("x", name, np.array(controller.costs), 50, 99, below={99: _LIMIT_US})
+    title = f"processor time of a tick of {name}, {len(controller.costs)} ticks"
+    return percentiles("x", title, np.array(controller.costs), 50, 99, below={99: _LIMIT_US})
+
+
+def _inverse_dynamics(duration: float) -> list[Row]:
+    """Measure steps of a humanoid whose centre of mass sways above both soles."""
+    robot = robot_model(Plant(assemble(load_scene("humanoid")), lambda _event: None), 0)
+    feet, period = ("left_foot", "right_foot"), 0.005
+    com, rest = ComTask(), JointTask(robot.home, weight=1e-2)
+    body = FloatingBaseKinematics(robot.model, robot.qpos, robot.dof, robot.prefix + feet[0])
+    body.update(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), robot.home)
+    contacts = [
+        GroundContact.of_sole(it) for it in find_soles(robot.model, body.data, robot.prefix, feet)
+    ]
+    trunk = FrameTask(body.base, weight=np.repeat((0.0, 1.0), 3))
+    for task in (com, rest, trunk):
+        task.gain = 5.0 * period
+    control = InverseDynamicsControl(robot, feet[0], [com, trunk, rest], contacts, period=period)
+    velocity = np.zeros(body.size)
+    control.update(body.position, body.quat_wxyz, robot.home, velocity)
+    com.hold(control.body)
+    start, costs = com.position.copy(), []
+    for tick in range(round(duration / period)):
+        com.position[:] = start
+        com.position[1] += 0.1 * np.sin(0.01 * tick)
+        velocity[6:] = 0.05 * np.cos(0.01 * tick)
+        before = time.thread_time()
+        control.update(body.position, body.quat_wxyz, robot.home, velocity)
+        control.step()
+        costs.append(1e6 * (time.thread_time() - before))
+    title = f"processor time of inverse dynamics of 33 joints, {len(costs)} steps"
+    return percentiles("x", title, np.array(costs), 50, 99, below={99: _LIMIT_US})
