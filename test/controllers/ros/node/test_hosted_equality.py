@@ -95,6 +95,18 @@ transitions:
   WALK: {goal: FALLEN, pushed: FALLEN, fell: FALLEN}
 """
 """The states of `walk`, without a client."""
+TROTS = """
+rate: 200
+initial: STAND
+states:
+  STAND: {class: StandOnFour, feet: [FL_foot, FR_foot, RL_foot, RR_foot], timeout: 0.3}
+  TROT: {class: TrotWithVelocity, velocity_x: 0.4}
+  FALLEN: {class: StayDown, outcome: fell, failure: true}
+transitions:
+  STAND: {timeout: TROT, commanded: TROT, goal: FALLEN, pushed: FALLEN, fell: FALLEN}
+  TROT: {goal: FALLEN, pushed: FALLEN, fell: FALLEN}
+"""
+"""The states of `trot`, which also set gains, without a client."""
 POLICY_TABLE = """
 rate: 200
 initial: WAIT
@@ -182,10 +194,11 @@ def test_shipped_controllers_observe_and_command_the_same_bits(
 
 
 @pytest.mark.timeout(600)
-def test_a_walking_robot_observes_and_commands_the_same_bits(start, tmp_path):
+@pytest.mark.parametrize(("states", "scene"), [(WALKS, "humanoid"), (TROTS, "quadruped")])
+def test_a_walking_robot_observes_and_commands_the_same_bits(start, tmp_path, states, scene):
     table = tmp_path / "walks.yaml"
-    table.write_text(WALKS)
-    ticks = check_equality(TickRecorder(start, tmp_path), str(table), "humanoid", 200.0, 2.5)
+    table.write_text(states)
+    ticks = check_equality(TickRecorder(start, tmp_path), str(table), scene, 200.0, 2.5)
     assert len({tick["command"] for tick in ticks}) > 490, "it moves"
 
 
