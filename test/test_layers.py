@@ -51,7 +51,10 @@ MAY_IMPORT = {
     "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
-    "viewer.ros": {"viewer.ros", "viewer.clients", "viewer.message_shapes", *_BRIDGE},
+    "viewer.ros": {
+        *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
+        *_BRIDGE,
+    },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {
         *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),

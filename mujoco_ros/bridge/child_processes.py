@@ -12,9 +12,11 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.child_process import python_command
 from mujoco_ros.process.managed_process import ManagedProcess
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.writer import Describe, SegmentWriter, SharedStateWriter
 
 CHILD_PROCESS_PARAMETERS = (
@@ -55,6 +57,22 @@ CHILD_PROCESS_PARAMETERS = (
         high=65535,
         read_only=True,
     ),
+    ParameterSpec(
+        name="history_length",
+        default=60.0,
+        description="Span of the past states that the viewer can show [s]; 0 keeps none",
+        low=0.0,
+        high=3600.0,
+        read_only=True,
+    ),
+    ParameterSpec(
+        name="history_rate",
+        default=50.0,
+        description="Past states per simulated second [Hz]; fewer if they need more than 64 MiB",
+        low=0.1,
+        high=1000.0,
+        read_only=True,
+    ),
 )
 
 _CHECK_S = 0.1
@@ -90,7 +108,10 @@ class ChildProcesses(Component):
         if not enabled:
             return
         self._pacer = pacer
-        self._writer = writer = SharedStateWriter(context.simulation, describe, pacer.factor)
+        history = _history(context.values) if "viewer" in enabled else None
+        self._writer = writer = SharedStateWriter(
+            context.simulation, describe, pacer.factor, history
+        )
         self._write = writer.write
         ros = child_ros_arguments(context.arguments, node.get_namespace())
         for slot, (name, own) in enumerate(enabled.items()):
@@ -114,6 +135,18 @@ class ChildProcesses(Component):
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that shares the real-time factor, after it was set."""
         return None if self._writer is None else self._share_factor
+
+    def load_past(self, time: float, *, rewind: bool) -> float:
+        """Return to the last past state not later than `time` [s], in the physics thread.
+
+        See `PastRows.load`.
+
+        Raises:
+            UserInputError: No past states are kept.
+        """
+        if self._writer is None:
+            raise UserInputError("no past states are kept: the simulator has no viewer")
+        return self._writer.load(time, rewind=rewind)
 
     def start(self) -> None:
         """Start the processes, in a thread that ends with this program."""
@@ -190,6 +223,10 @@ def _enabled(values: Mapping[str, Any], simulator: str) -> dict[str, list[str]]:
         address = ["--host", values["viewer_host"], "--port", str(values["viewer_port"])]
         enabled["viewer"] = ["--simulator", simulator, "--mode", values["viewer"], *address]
     return enabled
+
+
+def _history(values: Mapping[str, Any]) -> HistorySettings:
+    return HistorySettings(length=values["history_length"], rate=values["history_rate"])
 
 
 def _forward(output: bytes) -> None:

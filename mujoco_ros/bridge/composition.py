@@ -26,6 +26,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORM
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
 from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
+from mujoco_ros.bridge.simulation_interfaces.past_states import PastStateService
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.bridge.tf.static_frames import TfFrames
@@ -41,6 +42,7 @@ COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,
     LockstepParameters,
     KeyframeServices,
+    PastStateService,
     RunControlServices,
     StateLogging,
     TfFrames,
@@ -87,6 +89,7 @@ def compose(context: NodeContext) -> list[Component]:
     entities = EntityServices(context, interfaces)
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
+    processes = ChildProcesses(context, descriptions.of)
     return [
         *extensions,  # before those that publish and log the state, which they change and extend
         *settings,
@@ -95,7 +98,7 @@ def compose(context: NodeContext) -> list[Component]:
         frames,
         lockstep,
         Publishers(context, frames.of, confirm=lockstep.confirm),
-        ChildProcesses(context, descriptions.of),
+        processes,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end
         *hosted,
         RobotCommands(context),
@@ -108,6 +111,7 @@ def compose(context: NodeContext) -> list[Component]:
         entities.measurements,
         RunControlServices(context, interfaces, entities),
         KeyframeServices(context),
+        PastStateService(context, processes.load_past),
         JointStateService(context, entities.registry),
     ]
 

@@ -33,7 +33,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     from mujoco_ros.viewer.ros.node import ViewerNode
 
     state = SharedState(options.state)
-    viewer = ViewerNode(options.simulator, ros, now=lambda: state.time)
+    viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
     restrict_shared_memory()
     viewer.start()
     try:

@@ -89,6 +89,12 @@ def state_folder(name: str) -> Path:
     return _home("XDG_STATE_HOME", "~/.local/state") / name
 
 
+def output_folder(named: str) -> Path:
+    """Return the folder of files that clients request; `named` is the parameter `output_folder`."""
+    home = Path(os.environ.get("ROS_HOME") or "~/.ros")
+    return Path(named or home / "mujoco_ros").expanduser().absolute()
+
+
 def _home(variable: str, default: str) -> Path:
     named = Path(os.environ.get(variable, ""))
     # The XDG specification requires relative paths to be ignored.

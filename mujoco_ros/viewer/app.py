@@ -16,6 +16,7 @@ from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
 from mujoco_ros.viewer.following import CameraFollows, follow
 from mujoco_ros.viewer.framing import fit_camera, frame_bodies
+from mujoco_ros.viewer.history_bar import HistoryBar
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
@@ -42,7 +43,7 @@ class Application(studio.App):
         self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
         self._must_fit_camera = True
-        self._help = KeyHelp()
+        self._help, self._history = KeyHelp(), HistoryBar(state, clients)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
 
@@ -52,9 +53,12 @@ class Application(studio.App):
         # Studio misses a button that is released over a window.
         if not any(imgui.IsMouseDown(button) for button in MOUSE_BUTTONS):
             self.viewer.perturb.active = 0
-        if not self._help.handle_keys():
+        self._history.update()
+        if not self._help.handle_keys() and not self._history.handle_keys():
             handle_keys(self, self._clients.simulation, self._state)
-        if not is_replay(self._clients.parameters):
+        if self._state.shown is not None:
+            self._perturbation.release()  # the mouse would pull at bodies that are elsewhere now
+        elif not is_replay(self._clients.parameters):
             perturb, paused = self.viewer.perturb, self._state.paused
             self._perturbation.apply(self.model, self.data, perturb, paused=paused)
 
@@ -105,6 +109,8 @@ class Application(studio.App):
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
         build_windows(self, is_paused=self._state.paused)
+        if scene is not None:
+            self._history.build(scene)
         self._help.build()
         # For viewers whose client moves the camera; after all code that may change it.
         self.viewer.camera_index = self.ux_state.camera_index

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.viewer.message_fields import FieldClient
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
 PLAYING, PAUSED = "playing", "paused"
@@ -210,6 +211,9 @@ class SimulationClient(Protocol):
     def load_keyframe(self, name: str) -> Request:
         """Load a keyframe of the model or a saved one."""
 
+    def load_past(self, time: float) -> Request:
+        """Pause in the last past state not later than `time` [s]."""
+
     def set_speed(self, factor: float) -> Request:
         """Set the real-time factor; 0 is as fast as possible."""
 
@@ -367,6 +371,7 @@ class Clients:
     images: ImageClient
     drawings: DrawingClient
     drive: DriveClient
+    fields: FieldClient
     log: Callable[[int], Sequence[LogLine]]
     latest_request: Callable[[], Request | None]
 

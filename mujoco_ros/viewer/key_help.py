@@ -24,6 +24,10 @@ KEYS = (
     ),
     ("play, pause", "Space"),
     ("one step, while paused", "Right arrow"),
+    (
+        "show a past state",
+        "the bar below the scene, or Left arrow; Right arrow goes forth, Esc returns",
+    ),
     ("reset time and state", "Backspace"),
     ("half or double speed", "-, ="),
     (
@@ -36,7 +40,7 @@ KEYS = (
 _OPENING = (int(imgui.Key.Slash) | int(imgui.Key.Shift), int(imgui.Key.F1))
 """``?`` on most keyboards, and F1."""
 _COLUMNS = (("To", 0.0), ("Do", 1.0))
-_SIZE = (760.0, 490.0)
+_SIZE = (760.0, 520.0)
 
 
 class KeyHelp:

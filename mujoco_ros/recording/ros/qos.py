@@ -1,4 +1,4 @@
-"""QoS profiles of recorded topics: those offered, and that of the subscription."""
+"""QoS profiles of recorded topics, as offered."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,27 +12,6 @@ from rclpy.qos import (
     QoSProfile,
     ReliabilityPolicy,
 )
-
-_DEPTH = 1000
-"""Queue length of a subscription: one second of a topic at 1 kHz."""
-
-
-def subscription_qos(offers: Sequence[QoSProfile]) -> QoSProfile:
-    """Return the most reliable and durable profile that is compatible with all `offers`.
-
-    Without an offer, one that is compatible with any publisher.
-    """
-    reliable = all(offer.reliability == ReliabilityPolicy.RELIABLE for offer in offers)
-    durable = all(offer.durability == DurabilityPolicy.TRANSIENT_LOCAL for offer in offers)
-    return QoSProfile(
-        depth=_DEPTH,
-        reliability=ReliabilityPolicy.RELIABLE
-        if offers and reliable
-        else ReliabilityPolicy.BEST_EFFORT,
-        durability=DurabilityPolicy.TRANSIENT_LOCAL
-        if offers and durable
-        else DurabilityPolicy.VOLATILE,
-    )
 
 
 def as_rosbag2(profile: QoSProfile) -> dict[str, Any]:

@@ -4,7 +4,6 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Callable
-from importlib import import_module
 from operator import itemgetter
 from typing import Any
 
@@ -12,15 +11,17 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class, subscription_qos
 from mujoco_ros.recording.definitions import definition
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
-from mujoco_ros.recording.ros.qos import as_rosbag2, subscription_qos
+from mujoco_ros.recording.ros.qos import as_rosbag2
 from mujoco_ros.recording.ros.sim_clock import SimClock
 from mujoco_ros.recording.selection import Selection
 
 _LOG = logging.getLogger(__name__)
-_FEEDBACK = "_FeedbackMessage"
+_DEPTH = 1000
+"""Queue length of a subscription: one second of a topic at 1 kHz."""
 _SEQUENCES = 1 << 32
 _MARGIN_NS = 2_000_000
 """Longest time from a message's reception stamp until it can be taken."""
@@ -125,7 +126,7 @@ class _TopicInput:
     ) -> None:
         self._node, self._message = node, message
         self.topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=[])
-        self._qos = subscription_qos([])
+        self._qos = subscription_qos([], _DEPTH)
         self._newest = self._repeated_until = 0
         self.update_qos(offers)
         self._subscription = self._subscribe()
@@ -141,7 +142,7 @@ class _TopicInput:
             self.topic.type_hash = self.topic.type_hash or type_hash
         if not offers:
             return False
-        qos = subscription_qos([offer.qos_profile for offer in offers])
+        qos = subscription_qos([offer.qos_profile for offer in offers], _DEPTH)
         changed = bool(qos != self._qos)
         self._qos = qos
         return changed
@@ -180,18 +181,3 @@ class _TopicInput:
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
-
-
-def message_class(kind: str) -> type | None:
-    """Return the class of a message type, as ``std_msgs/msg/String``; None if not installed."""
-    package, _, rest = kind.partition("/")
-    folder, _, name = rest.partition("/")
-    try:
-        module = import_module(f"{package}.{folder}")
-        if name.endswith(_FEEDBACK):
-            found = getattr(module, name.removesuffix(_FEEDBACK)).Impl.FeedbackMessage
-        else:
-            found = getattr(module, name)
-    except (ImportError, AttributeError):
-        return None
-    return found if isinstance(found, type) else None

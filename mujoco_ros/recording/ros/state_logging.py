@@ -1,7 +1,6 @@
 """Component that writes the state log, controlled by parameters."""
 
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import check_below
+from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
@@ -164,9 +164,7 @@ class StateLogging(Component):
     @property
     def _folder(self) -> Path:
         """Folder below which clients may have a log written."""
-        named = self._values[_FOLDER]
-        home = Path(os.environ.get("ROS_HOME") or "~/.ros")
-        return Path(named or home / "mujoco_ros").expanduser().absolute()
+        return output_folder(self._values[_FOLDER])
 
     def _path(self, name: str) -> Path:
         """Return the file that a client names."""

@@ -7,6 +7,7 @@ while not state.ended:
 """
 
 import time
+from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any
 
@@ -21,6 +22,7 @@ from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
 from mujoco_ros.sim.shared_memory.model_values import scatter
+from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import copies
 from mujoco_ros.sim.state_log.segment_header import assembly
@@ -55,6 +57,8 @@ class SharedState:
         references: References of the joints, in the order of ``metadata["references"]``.
         step: Number of states since the simulation began; never decreases.
         edits: Number of edits of the model.
+        past: The past states of this model.
+        shown: The past state that `data` holds; None for the latest one.
     """
 
     model: mujoco.MjModel
@@ -63,6 +67,8 @@ class SharedState:
     layout: ModelLayout
     metadata: dict[str, Any]
     references: References
+    past: PastStates
+    shown: PastState | None
 
     def __init__(self, name: str) -> None:
         """Open the shared state `name`, which the simulator passes to its child processes.
@@ -129,11 +135,45 @@ class SharedState:
             self._load()
             return Update.MODEL
         edited = self._apply_edits()
-        if self._segment.counter[0] != self.step:
+        is_new = self.shown is None and self._segment.counter[0] != self.step
+        if is_new:
             self._copy()
-        elif not edited:
-            return Update.NOTHING
-        return Update.STATE
+        is_other, self._is_other = self._is_other, False
+        return Update.STATE if is_new or is_other or edited else Update.NOTHING
+
+    def show(self, time: float | None) -> None:
+        """Hold the last past state not later than `time` [s] in `data`; None for the latest."""
+        shown = None if time is None else self.past.find(time)
+        if shown == self.shown:
+            return
+        self.shown, self._is_other = shown, True
+        if shown is None:
+            self._copy()
+        else:
+            self._copy_past(shown.number)
+
+    def review(self, after: int) -> Iterator[int]:
+        """Hold the past states in `data` for a moment each, oldest first.
+
+        Afterwards, `data` holds the state that it held before.
+
+        Args:
+            after: The sequence number of the last state to leave out.
+
+        Yields:
+            The sequence number of each state.
+        """
+        numbers = self.past.after(after)
+        if not numbers:
+            return
+        held = bytes(self._row)
+        try:
+            for number in numbers:
+                if self._copy_past(number):
+                    yield number
+        finally:
+            self._row[:] = held
+            self._read_row()
 
     def close(self) -> None:
         """Publish the last heartbeat: a process whose graphics driver hangs at its end is killed.
@@ -168,6 +208,7 @@ class SharedState:
         self._row = memoryview(bytearray(segment.rows[0]))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._copies = copies(self._row, self.data, self.references.values)
+        self.past, self.shown, self._is_other = segment.past, None, False
         self._apply_edits()
         self._copy()
 
@@ -181,10 +222,20 @@ class SharedState:
             # The copy is valid if the writer had not begun to overwrite the row.
             if segment.counter[0] - count < SLOTS - 1:
                 break
+        self._read_row()
+        self.step = count
+
+    def _copy_past(self, number: int) -> bool:
+        """Copy a past state; return whether it was still there."""
+        if not self.past.copy(number, self._row):
+            return False
+        self._read_row()
+        return True
+
+    def _read_row(self) -> None:
         self.data.time = self._time[0]
         for source, target in self._copies:
             target[:] = source
-        self.step = count
 
     def _apply_edits(self) -> bool:
         """Apply the simulator's edits to the model; return whether there were new ones."""

@@ -12,6 +12,7 @@ from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 from mujoco_ros.sim.shared_memory.model_values import gather
+from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.shared_memory.state_row import size
 from mujoco_ros.sim.state_log.segment_header import describe, read_model
 
@@ -20,14 +21,14 @@ SLOTS = 2
 writer cache misses."""
 
 _MAGIC = int.from_bytes(b"MJRSEGM1", "little")
-_MAGIC_AT, _GENERATION, _METADATA, _MODEL, _ROW, _EDITS = range(6)
-_COUNT, _EDITED = 8, 9  # in another cache line: only these change
+_MAGIC_AT, _GENERATION, _METADATA, _MODEL, _ROW, _EDITS, _PAST, _PAST_ROW = range(8)
+_COUNT, _EDITED, _PAST_COUNT = 8, 9, 10  # in another cache line: only these change
 _HEADER = 16  # words
 _LINE = 8  # words
 
 
 class SharedSegment:
-    """Layout of the memory: a header, the rows, the edits, the metadata, and the model.
+    """Layout of the memory: header, rows, edits, past states, metadata, and model.
 
     Row ``counter[0] % SLOTS`` is the latest; the next one may be incomplete.
 
@@ -38,6 +39,7 @@ class SharedSegment:
         times: The simulated time of each row [s].  # (1,) each
         counter: Number of states written since the simulation began.  # (1,)
         edits: The vector of `gather`.
+        past: The past states. Their rows begin as `rows`.
     """
 
     def __init__(self, block: MemoryBlock) -> None:
@@ -52,13 +54,27 @@ class SharedSegment:
         self.rows = [memoryview(block.memory)[at : at + 8 * header[_ROW]] for at in firsts]
         self.times: list[memoryview[float]] = [row[:8].cast("d") for row in self.rows]
         self.edits = np.frombuffer(block.memory, np.float64, header[_EDITS], 8 * end)
-        self._metadata_at = 8 * (end + _padded(header[_EDITS]))
+        end += _padded(header[_EDITS])
+        shape = header[_PAST], header[_PAST_ROW]
+        past = np.frombuffer(block.memory, np.float64, shape[0] * shape[1], 8 * end)
+        self.past = PastStates(past.reshape(shape), header[_PAST_COUNT : _PAST_COUNT + 1])
+        self._metadata_at = 8 * (end + past.size)
 
     @classmethod
     def create(
-        cls, plant: Plant, described: Sequence[RobotDescription], generation: int
+        cls,
+        plant: Plant,
+        described: Sequence[RobotDescription],
+        generation: int,
+        history: HistorySettings,
     ) -> "SharedSegment":
         """Allocate the memory of a plant; its rows and edits are zero.
+
+        Args:
+            plant: The plant.
+            described: Descriptions of its robots.
+            generation: Number of the model, counted from 1.
+            history: Which past states are kept.
 
         Raises:
             UserInputError: There is not enough memory.
@@ -68,11 +84,14 @@ class SharedSegment:
         binary = int(mujoco.mj_sizeModel(model))
         row = size(plant.data, plant.references.values)
         edits = len(gather(model))
-        words = _HEADER + SLOTS * _padded(row) + _padded(edits)
+        past_row = _padded(row + sum(map(len, plant.extensions.arrays.values())))
+        past = history.capacity(past_row)
+        words = _HEADER + SLOTS * _padded(row) + _padded(edits) + past * past_row
         block = MemoryBlock.create(8 * words + len(metadata) + binary)
         header = block.integers
         header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(metadata), binary
         header[_ROW], header[_EDITS] = row, edits
+        header[_PAST], header[_PAST_ROW] = past, past_row
         segment = cls(block)
         begin = segment._metadata_at
         block.memory[begin : begin + len(metadata)] = metadata

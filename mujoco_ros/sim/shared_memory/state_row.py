@@ -37,7 +37,12 @@ def size(data: mujoco.MjData, references: np.ndarray) -> int:
 
 
 def copies(
-    row: memoryview, data: mujoco.MjData, references: np.ndarray, sample: Sample | None = None
+    row: memoryview,
+    data: mujoco.MjData,
+    references: np.ndarray,
+    sample: Sample | None = None,
+    *,
+    sensordata: np.ndarray | None = None,
 ) -> Copies:
     """Return the pieces of a row after the time, each with its source.
 
@@ -48,8 +53,11 @@ def copies(
         data: The state.
         references: Position, velocity and effort references of the joints.  # (3, n)
         sample: The state at the beginning of the step that led to `data`, copied instead of it.
+        sensordata: Sensor readings that are copied instead of those of `data` or `sample`.
     """
-    measured = data.sensordata if sample is None else sample.sensordata
+    measured = sensordata
+    if measured is None:
+        measured = data.sensordata if sample is None else sample.sensordata
     found, over, first = [], [], _WORD
     for piece in _pieces(data, references, sample):
         part = row[first : first + piece.nbytes]

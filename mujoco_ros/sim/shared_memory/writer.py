@@ -9,6 +9,8 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
 from mujoco_ros.sim.shared_memory.model_values import gather
+from mujoco_ros.sim.shared_memory.past_rows import PastRows
+from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import Copies, copies
 from mujoco_ros.sim.simulation import Simulation
@@ -24,10 +26,15 @@ class SegmentWriter:
         segment: The segment.
         stepped: Copies to each row after a step.
         paused: Copies to each row in a pause.
+        past: The past states.
     """
 
     def __init__(
-        self, plant: Plant, described: Sequence[RobotDescription], generation: int
+        self,
+        plant: Plant,
+        described: Sequence[RobotDescription],
+        generation: int,
+        history: HistorySettings,
     ) -> None:
         """Allocate the segment.
 
@@ -35,10 +42,11 @@ class SegmentWriter:
             UserInputError: There is not enough memory.
         """
         self.plant = plant
-        self.segment = SharedSegment.create(plant, described, generation)
+        self.segment = SharedSegment.create(plant, described, generation, history)
         state = plant.data, plant.references.values
         self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
         self.paused = [copies(row, *state) for row in self.segment.rows]
+        self.past = PastRows(plant, self.segment.past, history)
         self._edits = np.empty(0)
 
     def share_edits(self) -> None:
@@ -68,13 +76,20 @@ class SharedStateWriter:
         header: The header, which readers open first.
     """
 
-    def __init__(self, simulation: Simulation, describe: Describe, factor: float = 1.0) -> None:
+    def __init__(
+        self,
+        simulation: Simulation,
+        describe: Describe,
+        factor: float = 1.0,
+        history: HistorySettings | None = None,
+    ) -> None:
         """Share the present state of a simulation that does not run yet.
 
         Args:
             simulation: The simulation.
             describe: Returns the descriptions of a plant's robots.
             factor: Simulated seconds per wall second; 0 is as fast as possible.
+            history: Which past states are kept; None for none.
 
         Raises:
             UserInputError: There is not enough memory.
@@ -82,14 +97,15 @@ class SharedStateWriter:
         self.header = SharedHeader.create()
         self.header.factor = factor
         self._simulation, self._describe = simulation, describe
+        self._history = history or HistorySettings()
         self._generations = self._count = 0
         self._paused = False
         self._reset_at = -1
         self._paused_state: bytes | None = None  # at the last call of `idle`
         self._keep_order = fence()
         self._previous: list[SegmentWriter] = []
-        simulation.on_reset.append(self._note_reset)
         self._use(self.prepare(simulation.plant))
+        simulation.on_reset.append(self._note_reset)
 
     @property
     def name(self) -> str:
@@ -103,7 +119,7 @@ class SharedStateWriter:
             UserInputError: There is not enough memory.
         """
         self._generations += 1
-        return SegmentWriter(plant, self._describe(plant), self._generations)
+        return SegmentWriter(plant, self._describe(plant), self._generations, self._history)
 
     def switch(self, prepared: SegmentWriter) -> None:
         """Share the state of another plant from now on, in the physics thread."""
@@ -121,6 +137,14 @@ class SharedStateWriter:
             self._paused, self._paused_state = False, None
             self.header.paused = False
         self._share(self._stepped)
+        self._past.add_if_due()
+
+    def load(self, time: float, *, rewind: bool = True) -> float:
+        """Return to the last past state not later than `time`; in the physics thread.
+
+        See `PastRows.load`.
+        """
+        return self._past.load(self._simulation, time, rewind=rewind)
 
     def idle(self) -> None:
         """Share changes of a paused simulation, in the physics thread."""
@@ -145,6 +169,7 @@ class SharedStateWriter:
     def _use(self, prepared: SegmentWriter) -> None:
         prepared.share_edits()
         self._current, self._paused_state = prepared, None
+        self._past = prepared.past
         self._counter, self._times = prepared.segment.counter, prepared.segment.times
         self._stepped = prepared.stepped
         self._share(self._stepped)
@@ -165,3 +190,4 @@ class SharedStateWriter:
     def _note_reset(self) -> None:
         self._reset_at = self._count
         self.header.resets += 1
+        self._past.add()

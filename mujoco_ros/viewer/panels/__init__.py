@@ -25,7 +25,7 @@ def panels(state: SharedState, clients: Clients) -> list[Panel]:
         DrivePanel(state, clients.drive),
         WorldPanel(state, clients),
         CamerasPanel(state, clients.images),
-        PlotsPanel(state, parameters),
+        PlotsPanel(state, parameters, clients.fields),
         LogPanel(state, clients.log),
         OverlaysPanel(state, parameters, clients.drawings),
         TargetsPanel(state, commands),

@@ -49,7 +49,7 @@ class SimulationPanel(Panel):
 
     def update(self) -> None:
         """Measure the real-time factor."""
-        self._achieved.add(time.monotonic(), self.state.time)
+        self._achieved.add(time.monotonic(), self.state.peek()[0])
 
     def build(self) -> None:
         """Build the state and the controls below."""

@@ -12,6 +12,7 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
 from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
@@ -40,7 +41,7 @@ class _Drawn:
 
     Attributes:
         kind: Type of its messages.
-        qos: Reliability and durability of the subscription.
+        qos: That of the subscription.
         subscription: The subscription.
         waiting: Serialized messages.
         markers: Shapes and end of each marker, in simulated time [s].
@@ -48,7 +49,7 @@ class _Drawn:
     """
 
     kind: str
-    qos: tuple[ReliabilityPolicy, DurabilityPolicy]
+    qos: QoSProfile
     subscription: Subscription
     waiting: deque[bytes]
     markers: dict[tuple[str, int], tuple[tuple[Shape, ...], float]] = field(default_factory=dict)
@@ -126,7 +127,7 @@ class DrawnTopics:
     def _match(self) -> None:
         """Open and close subscriptions, also when the type or the QoS of a topic has changed."""
         wanted = {
-            topic: (kind, self._policies(topic))
+            topic: (kind, self._qos(topic, kind))
             for topic, kind in self.topics.items()
             if self.is_shown(topic)
         }
@@ -134,31 +135,23 @@ class DrawnTopics:
             if wanted.get(topic) != (drawn.kind, drawn.qos):
                 self._endpoints.close(self._drawn.pop(topic).subscription)
                 self._shapes.pop(topic, None)
-        for topic, (kind, policies) in wanted.items():
+        for topic, (kind, qos) in wanted.items():
             if topic not in self._drawn:
-                depth = _DEPTH if kind in MARKERS else 1
-                waiting: deque[bytes] = deque(maxlen=depth)
+                waiting: deque[bytes] = deque(maxlen=qos.depth)
 
                 def receive(serialized: bytes, waiting: deque[bytes] = waiting) -> None:
                     waiting.append(serialized)
 
-                reliability, durability = policies
-                qos = QoSProfile(depth=depth, reliability=reliability, durability=durability)
                 subscription = self._endpoints.subscription(
                     TYPES[kind], topic, receive, qos, raw=True
                 )
-                self._drawn[topic] = _Drawn(kind, policies, subscription, waiting)
+                self._drawn[topic] = _Drawn(kind, qos, subscription, waiting)
 
-    def _policies(self, topic: str) -> tuple[ReliabilityPolicy, DurabilityPolicy]:
-        """Return those with which all publishers are received, and their last messages if kept."""
-        node = self._endpoints.node
-        offered = [it.qos_profile for it in node.get_publishers_info_by_topic(topic)]
-        is_reliable = all(it.reliability == ReliabilityPolicy.RELIABLE for it in offered)
-        is_kept = all(it.durability == DurabilityPolicy.TRANSIENT_LOCAL for it in offered)
-        return (
-            ReliabilityPolicy.RELIABLE if is_reliable else ReliabilityPolicy.BEST_EFFORT,
-            DurabilityPolicy.TRANSIENT_LOCAL if is_kept else DurabilityPolicy.VOLATILE,
-        )
+    def _qos(self, topic: str, kind: str) -> QoSProfile:
+        """Return that with which all publishers are received, and their last messages if kept."""
+        offers = self._endpoints.node.get_publishers_info_by_topic(topic)
+        depth = _DEPTH if kind in MARKERS else 1
+        return subscription_qos([it.qos_profile for it in offers], depth)
 
     def _update(self, topic: str, drawn: _Drawn, time: float) -> None:
         kind = TYPES[drawn.kind]

@@ -20,6 +20,7 @@ from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.entities import EntityRequests
+from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
 from mujoco_ros.viewer.ros.run_state import RunStateClient
@@ -72,9 +73,11 @@ class ViewerNode:
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
         drawings, drive = DrawnTopics(endpoints, now), VelocityPublisher(endpoints, now)
+        fields = FieldSubscriber(endpoints, now)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
-        ticking = (caller, parameters, run_state, self._commands, machines, images, drawings, drive)
+        ticking = (caller, parameters, run_state, self._commands, machines)
+        ticking += (images, drawings, drive, fields)
         self._ticks = [guarded(it.tick) for it in ticking]
         self.clients = Clients(
             simulation=run_state,
@@ -85,6 +88,7 @@ class ViewerNode:
             images=images,
             drawings=drawings,
             drive=drive,
+            fields=fields,
             log=RosoutSubscriber(endpoints).after,
             latest_request=lambda: requests.latest,
         )

@@ -1,6 +1,6 @@
 """Run state of the simulation, polled and set by services of the simulator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 _PREFIX = "simulation_interfaces_prefix"
 _DEFAULT_PREFIX = "~/"
-_KEYFRAME = "active_keyframe"
+_KEYFRAME, _PAST = "active_keyframe", "history_time"
 _POLL_S = 1.0
 _SCOPES = {
     "time": simulation_interfaces.srv.ResetSimulation.Request.SCOPE_TIME,
@@ -104,6 +104,12 @@ class RunStateClient:
         """Load a keyframe of the model or a saved one."""
         return self._keyframe("load", name)
 
+    def load_past(self, time: float) -> Request:
+        """Pause in the last past state not later than `time` [s]."""
+        if is_replay(self._parameters):
+            return self._parameters.set({"paused": True, "time": time})
+        return self._named(f"return to {time:.3f} s", {_PAST: time}, "load_past_state")
+
     def set_speed(self, factor: float) -> Request:
         """Set the real-time factor; 0 is as fast as possible."""
         name = "rate" if is_replay(self._parameters) else "real_time_factor"
@@ -169,8 +175,12 @@ class RunStateClient:
 
     def _keyframe(self, action: str, name: str) -> Request:
         """Set the parameter with the name of the keyframe, then save or load it."""
+        label = f"{action} keyframe '{name}'"
+        return self._named(label, {_KEYFRAME: name}, f"{action}_keyframe")
 
-        service, named = f"{self._parameters.simulator}/{action}_keyframe", {_KEYFRAME: name}
+    def _named(self, name: str, named: Mapping[str, Any], action: str) -> Request:
+        """Set parameters, then call a service that acts on what they name."""
+        service = f"{self._parameters.simulator}/{action}"
 
         def send(request: Request) -> None:
             set_name = parameter_set(self._parameters.simulator, named)
@@ -188,7 +198,7 @@ class RunStateClient:
 
             self._parameters.send(named, on_named)
 
-        return self._requests.submit(f"{action} keyframe '{name}'", send)
+        return self._requests.submit(name, send)
 
     def _service(self, interface: str) -> str:
         namespace, _, node = self._parameters.simulator.rpartition("/")

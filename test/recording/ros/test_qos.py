@@ -1,32 +1,10 @@
-import pytest
 import yaml
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.recording.ros.qos import as_rosbag2, as_text, subscription_qos
+from mujoco_ros.recording.ros.qos import as_rosbag2, as_text
 
-RELIABLE, BEST_EFFORT = ReliabilityPolicy.RELIABLE, ReliabilityPolicy.BEST_EFFORT
-LATCHED, VOLATILE = DurabilityPolicy.TRANSIENT_LOCAL, DurabilityPolicy.VOLATILE
-
-
-def offer(reliability=RELIABLE, durability=VOLATILE) -> QoSProfile:
-    return QoSProfile(depth=1, reliability=reliability, durability=durability)
-
-
-@pytest.mark.parametrize(
-    ("offers", "reliability", "durability"),
-    [
-        ([], BEST_EFFORT, VOLATILE),
-        ([offer()], RELIABLE, VOLATILE),
-        ([offer(), offer(BEST_EFFORT)], BEST_EFFORT, VOLATILE),
-        ([offer(durability=LATCHED)], RELIABLE, LATCHED),
-        ([offer(durability=LATCHED), offer()], RELIABLE, VOLATILE),
-    ],
-)
-def test_a_subscription_is_compatible_with_all_offers(offers, reliability, durability):
-    profile = subscription_qos(offers)
-    assert profile.reliability == reliability
-    assert profile.durability == durability
+RELIABLE, LATCHED = ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL
 
 
 def test_a_profile_reads_as_rosbag2_writes_it():

@@ -8,7 +8,7 @@ from rosbags.rosbag2 import Reader
 from std_msgs.msg import Float64, String
 
 from mujoco_ros.recording.ros.bag import Bag
-from mujoco_ros.recording.ros.recorder import Recorder, message_class
+from mujoco_ros.recording.ros.recorder import Recorder
 from mujoco_ros.recording.selection import Selection
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -150,24 +150,3 @@ def test_a_topic_of_two_types_is_refused_and_the_others_recorded(recording, capl
     assert caplog.text.count("is not recorded") == 1
     other.destroy_node()
     rclpy.shutdown(context=context)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name"),
-    [
-        ("std_msgs/msg/String", "String"),
-        (
-            "control_msgs/action/FollowJointTrajectory_FeedbackMessage",
-            "FollowJointTrajectory_FeedbackMessage",
-        ),
-    ],
-)
-def test_the_class_of_a_type_is_found(kind, name):
-    found = message_class(kind)
-    assert found is not None
-    assert found.__name__ == name
-
-
-@pytest.mark.parametrize("kind", ["no_msgs/msg/No", "std_msgs/msg/No", "std_msgs", "os/path/x"])
-def test_a_type_that_is_not_installed_has_no_class(kind):
-    assert message_class(kind) is None

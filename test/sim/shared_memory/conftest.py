@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.shared_memory.writer import SharedStateWriter
 from mujoco_ros.sim.simulation import Simulation
@@ -13,9 +14,9 @@ from mujoco_ros.sim.state_log.writer import describe_robots
 class Shared:
     """A simulation, the writer of its state, and a reader."""
 
-    def __init__(self, simulation: Simulation) -> None:
+    def __init__(self, simulation: Simulation, history: HistorySettings | None = None) -> None:
         self.simulation = simulation
-        self.writer = SharedStateWriter(simulation, describe_robots)
+        self.writer = SharedStateWriter(simulation, describe_robots, history=history)
         self.reader = SharedState(self.writer.name)
 
     def step(self, count: int = 1) -> None:
@@ -24,7 +25,7 @@ class Shared:
             self.writer.write()
 
 
-Share = Callable[[Simulation], Shared]
+Share = Callable[..., Shared]
 
 
 @pytest.fixture
@@ -32,8 +33,8 @@ def share() -> Iterator[Share]:
     """A function that shares the state of a simulation."""
     shared: list[Shared] = []
 
-    def begin(simulation: Simulation) -> Shared:
-        shared.append(Shared(simulation))
+    def begin(simulation: Simulation, history: HistorySettings | None = None) -> Shared:
+        shared.append(Shared(simulation, history))
         return shared[-1]
 
     yield begin

@@ -26,8 +26,8 @@ from simulators import WAIT_LIMIT_S, SimulatorLauncher
 from spawn_requests import ARM as ARM_URI
 from spawn_requests import BALL, BLOCK, BOX, resource_of
 
+from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 from mujoco_ros.cli.record import main as record
-from mujoco_ros.recording.ros.recorder import message_class
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
 
 CONTROLLER = "/pick_place"

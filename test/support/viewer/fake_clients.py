@@ -17,6 +17,7 @@ from mujoco_ros.viewer.clients import (
     SpawnableInfo,
     Thumbnail,
 )
+from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
 Record = Callable[..., Request]
@@ -44,6 +45,9 @@ class FakeSimulation:
 
     def load_keyframe(self, name: str) -> Request:
         return self.record("load_keyframe", name)
+
+    def load_past(self, time: float) -> Request:
+        return self.record("load_past", time)
 
     def set_speed(self, factor: float) -> Request:
         return self.record("set_speed", factor)
@@ -163,6 +167,26 @@ class FakeDrive:
         self.record("stop")
 
 
+@dataclass
+class FakeFields:
+    topics: tuple[str, ...] = ()
+    paths: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    samples: list[FieldSample] = field(default_factory=list)
+    watched: tuple[FieldKey, ...] = ()
+    inspected: str = ""
+
+    def inspect(self, topic: str) -> Sequence[str] | None:
+        self.inspected = topic
+        return self.paths.get(topic)
+
+    def watch(self, keys: Collection[FieldKey]) -> None:
+        self.watched = tuple(keys)
+
+    def take(self) -> Sequence[FieldSample]:
+        taken, self.samples = self.samples, []
+        return taken
+
+
 class FakeClients:
     """Has the attributes of `Clients`; tests complete the `requests`.
 
@@ -183,6 +207,7 @@ class FakeClients:
         self.entities = FakeEntities(self._request)
         self.images = FakeImages()
         self.drawings = FakeDrawings()
+        self.fields = FakeFields()
         self.drive = FakeDrive(lambda *call: self.calls.append(call))
 
     def called(self, name: str) -> list[tuple[Any, ...]]:

@@ -1,10 +1,14 @@
 """A shared state without a simulator, set by tests."""
 
+from collections.abc import Iterator
+
 import mujoco
+import numpy as np
 
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.reader import Update
 
 
@@ -25,6 +29,7 @@ class StillState:
         self.time, self.factor = 0.0, 1.0
         self.ended = self.paused = False
         self.references = None
+        self.past, self.shown = no_past(), None
         self.load(scene)
 
     def load(self, scene: str) -> None:
@@ -38,5 +43,23 @@ class StillState:
     def update(self) -> Update:
         return self.update_is
 
+    def peek(self) -> tuple[float, int]:
+        return self.time, self.step
+
+    def show(self, time: float | None) -> None:
+        self.shown = None if time is None else self.past.find(time) or PastState(0, time)
+
+    def review(self, after: int) -> Iterator[int]:
+        held = self.time
+        for number in self.past.after(after):
+            self.time = float(self.past.rows[number % self.past.capacity, 0])
+            yield number
+        self.time = held
+
     def beat(self, patience_s: float = 1.5) -> None:
         self.beats += 1
+
+
+def no_past() -> PastStates:
+    """Return a ring that keeps no states."""
+    return PastStates(np.empty((0, 1)), memoryview(np.zeros(1, np.int64)))

@@ -37,6 +37,42 @@ class History:
         self._table[1:, self._end] = values
         self._end += 1
 
+    def value(self, index: int, time: float) -> float:
+        """Return the value of a curve at the last sample not later than `time` [s], or NaN."""
+        at = int(np.searchsorted(self.times, time, side="right")) - 1
+        return float(self._table[index + 1, at]) if at >= 0 else float("nan")
+
+    def window(
+        self, index: int, begin: float, end: float, points: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the part of a curve to draw: times [s] and values.  # (n,) each
+
+        More samples than `points` are grouped in time, and the extreme values of each group
+        returned, so that no peak is lost.
+
+        Args:
+            index: Index of the curve.
+            begin: Begin of the part [s]; a sample before it is added.
+            end: End [s]; a sample after it is added.
+            points: Largest number of points, but for one group.
+        """
+        times, values = self.times, self.curve(index)
+        first = max(int(np.searchsorted(times, begin)) - 1, 0)
+        last = int(np.searchsorted(times, end, side="right")) + 1
+        size = -(-2 * (min(last, len(times)) - first) // points)  # of a group
+        if size <= 2:
+            return times[first:last], values[first:last]
+        first -= first % size  # the same groups in each frame: else the curve would flicker
+        count = (min(last, len(times)) - first) // size
+        groups = values[first : first + count * size].reshape(count, size)
+        # The extremes of each group in their order in time; NaN counts as both.
+        low, high = groups.argmin(axis=1), groups.argmax(axis=1)
+        chosen = np.sort(np.stack([low, high], axis=1), axis=1)
+        chosen += first + size * np.arange(count)[:, np.newaxis]
+        rest = np.arange(first + count * size, min(last, len(times)))
+        at = np.concatenate([chosen.reshape(-1), rest])
+        return times[at], values[at]
+
     def _drop_samples(self, time: float) -> None:
         first = int(np.searchsorted(self.times, time - self._span_s))
         stride = 1 if first >= self._end // 2 else 2

@@ -1,8 +1,7 @@
-"""The panel "Plots": joints, wrenches and IMUs over the last seconds."""
+"""The panel "Plots": signals of the robots and fields of messages over time."""
 
-from collections.abc import Mapping
-from functools import partial
-from itertools import groupby
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -11,194 +10,225 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.clients import ParameterClient
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.plots.history import History
-from mujoco_ros.viewer.panels.plots.signals import Signal, signals
+from mujoco_ros.viewer.panels.plots.choices import Choices
+from mujoco_ros.viewer.panels.plots.curves import Curve, FieldCurves, StateCurves, by_plot
+from mujoco_ros.viewer.panels.plots.time_axis import SPANS_S, TimeAxis, padded
 
-_SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
 _MAX_POINTS = 600
 """Points per curve: more are not visible and slow the page down."""
-
-_DEFAULT_JOINTS = 6
-_DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
-
-SignalKey = tuple[str, ...]
+_PAST_LINE, _CURSOR_LINES = 0, (1, 2)
+"""Identifiers of the lines."""
+_READOUT = (("curve", 1.0), ("A", 0.0), ("B", 0.0), ("B - A", 0.0))
 
 
 class PlotsPanel(Panel):
-    """A plot per unit of the selected signals.
+    """A plot per unit of the selected signals and fields, over one axis of time.
 
-    At first, the positions of the first joints of a robot and its first force sensor are selected.
+    A click in a plot shows the state of that time; wheel and drag zoom and pan.
 
     Attributes:
-        frozen: Whether the plots are frozen.
-        span_s: Displayed time span [s].
+        signals: The selected signals of the shared state.
+        fields: The selected fields of messages.
+        axis: The axis of time.
     """
 
     title = "Plots"
     area = DockArea.BELOW
 
-    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+    def __init__(
+        self, state: SharedState, parameters: ParameterClient, fields: FieldClient
+    ) -> None:
         super().__init__(state)
-        self.frozen = False
-        self.span_s = 10.0
-        self._parameters = parameters
-        self._model: object = None
-        self._signals: dict[SignalKey, Signal] = {}
-        self._histories: dict[SignalKey, History] = {}
-        self._is_chosen = False  # whether the selection is that of the user
-        self._kept: list[SignalKey] = []  # those that were selected in the last viewer
-
-    @property
-    def plotted(self) -> list[Signal]:
-        """The selected signals, in the order of the list."""
-        return [signal for key, signal in self._signals.items() if key in self._histories]
-
-    def select(self, key: SignalKey, is_selected: bool) -> None:
-        """Select or deselect a signal."""
-        self._is_chosen = True
-        if is_selected and key not in self._histories:
-            self._histories[key] = self._new_history(key)
-        elif not is_selected:
-            self._histories.pop(key, None)
-
-    def history(self, key: SignalKey) -> History:
-        """Return the samples of a selected signal."""
-        return self._histories[key]
+        self.signals, self.fields = StateCurves(state, parameters), FieldCurves(fields)
+        self.axis = TimeAxis()
+        self._choices = Choices(self.signals, self.fields, fields)
+        self._moved = ""  # the plot in which the mouse zooms and pans
 
     def update(self) -> None:
-        """Sample the selected signals."""
-        if self.state.model is not self._model:
-            self._update_signals()
-        if not self.frozen:
-            for signal in self.plotted:
-                self._histories[signal.key].add(self.state.time, signal.read())
+        """Sample what is selected."""
+        self.signals.update()
+        self.fields.update()
 
     def settings(self) -> dict[str, Any]:
-        """Return the selected signals, if the user has selected some, and the time span [s]."""
-        chosen = [list(key) for key in self._histories] if self._is_chosen else None
-        return {"signals": chosen, "span_s": self.span_s}
+        """Return the selection, if the user has made one, and the time span [s]."""
+        selected = [list(signal.key) for signal in self.signals.selected]
+        return {
+            "signals": selected if self.signals.is_chosen else None,
+            "fields": [list(key) for key in self.fields.selected],
+            "span_s": self.axis.span_s,
+        }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings; signals of other models are not selected."""
-        kept = settings.get("signals")
-        if isinstance(kept, list):
-            self._is_chosen = True
-            self._kept = [tuple(map(str, key)) for key in kept if isinstance(key, list)]
-        if settings.get("span_s") in _SPANS_S:
-            self.span_s = float(settings["span_s"])
+        if isinstance(kept := settings.get("signals"), list):
+            self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
+        for key in settings.get("fields") or ():
+            topic, path = key
+            self.fields.select(FieldKey(str(topic), str(path)), True)
+        if settings.get("span_s") in SPANS_S:
+            self.axis.span_s = float(settings["span_s"])
 
     def build(self) -> None:
         """Build the settings and below a plot per unit, side by side."""
-        self._build_settings()
-        by_unit: dict[str, list[Signal]] = {}
-        for signal in self.plotted:
-            by_unit.setdefault(signal.unit, []).append(signal)
-        if not by_unit:
+        plots = by_plot([*self.signals, *self.fields])
+        newest = self._newest(plots)
+        self._build_settings(newest)
+        if not plots:
             widgets.text("Select the signals to plot.")
             return
-        columns = [("", 1.0)] * len(by_unit)
+        columns = [("", 1.0)] * len(plots)
+        if self.axis.cursors is not None:
+            columns.append(("", 0.0))
         with widgets.table("plots", columns, headed=False) as is_open:
-            for unit, group in by_unit.items() if is_open else ():
+            for label, curves in plots.items() if is_open else ():
                 imgui.TableNextColumn()
-                self._build_plot(unit, group)
+                self._build_plot(label, curves, newest)
+            if is_open and self.axis.cursors is not None:
+                imgui.TableNextColumn()
+                self._build_readout([it for curves in plots.values() for it in curves])
 
-    def _update_signals(self) -> None:
-        """Read the signals of another model and keep the selection of those that still exist."""
-        self._model = self.state.model
-        sign = partial(wrench_sign, self._parameters)
-        self._signals = {signal.key: signal for signal in signals(self.state, sign)}
-        selected, self._kept = [*self._histories, *self._kept], []
-        self._histories = {key: self._new_history(key) for key in selected if key in self._signals}
-        if not self._is_chosen:
-            self._histories = {key: self._new_history(key) for key in self._defaults()}
+    def _newest(self, plots: Mapping[str, Sequence[Curve]]) -> float:
+        """Return the time of the newest sample [s]."""
+        times = (it.history.times for curves in plots.values() for it in curves)
+        return max((float(it[-1]) for it in times if len(it)), default=self.state.time)
 
-    def _defaults(self) -> list[SignalKey]:
-        """Return the signals that are plotted before any was chosen."""
-        joints = [key for key in self._signals if key[2] == _DEFAULT_JOINT_LABEL]
-        first = [key for key in joints if key[0] == joints[0][0]][:_DEFAULT_JOINTS]
-        forces = [key for key in self._signals if key[2] == _DEFAULT_SENSOR_LABEL]
-        return first + forces[:1]
-
-    def _new_history(self, key: SignalKey) -> History:
-        return History(len(self._signals[key].curves), max(_SPANS_S))
-
-    def _build_settings(self) -> None:
+    def _build_settings(self, newest: float) -> None:
         if widgets.button("Choose"):
             imgui.OpenPopup("choices")
         with widgets.popup("choices") as is_open:
             if is_open:
-                self._build_signal_list()
+                self._choices.build()
+            else:
+                self._choices.close()
+        axis = self.axis
         imgui.SameLine()
-        if widgets.button("Continue" if self.frozen else "Freeze"):
-            self.frozen = not self.frozen
+        if axis.held is None and widgets.button("Freeze", tip="Or zoom and pan in a plot"):
+            axis.hold(*axis.range(newest))
+        elif axis.held is not None and widgets.button("Continue", tip="Or double-click a plot"):
+            axis.follow()
         imgui.SameLine()
         imgui.SetNextItemWidth(style.SPAN_WIDTH)
-        spans = {f"{span:g} s": span for span in _SPANS_S}
-        selected = widgets.combo("##span", f"{self.span_s:g} s", list(spans))
-        self.span_s = spans[selected] if selected else self.span_s
+        spans = {f"{span:g} s": span for span in SPANS_S}
+        if selected := widgets.combo("##span", f"{axis.span_s:g} s", list(spans)):
+            axis.span_s = spans[selected]
+            axis.follow()
         imgui.SameLine()
-        if widgets.button("Clear", enabled=bool(self._histories)):
-            self._is_chosen = True
-            self._histories.clear()
+        if axis.cursors is None and widgets.button("Cursors", tip="Two lines to measure between"):
+            axis.put_cursors(newest)
+        elif axis.cursors is not None and widgets.button("No cursors"):
+            axis.cursors = None
+        imgui.SameLine()
+        if widgets.button("Clear", enabled=bool(self.signals.selected or self.fields.selected)):
+            self.signals.clear()
+            self.fields.clear()
 
-    def _build_signal_list(self) -> None:
-        with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
-            groups = groupby(self._signals.values(), lambda signal: signal.heading)
-            for heading, group in groups if is_visible else ():
-                with widgets.tree(heading) as is_open:
-                    if is_open:
-                        self._build_group(heading, list(group))
-
-    def _build_group(self, heading: str, group: list[Signal]) -> None:
-        labels = list(dict.fromkeys(signal.label for signal in group))
-        columns = (("", 1.0), *((label, 0.0) for label in labels))
-        with widgets.table(heading, columns) as is_open:
-            if not is_open:
-                return
-            for row, of_row in groupby(group, lambda signal: signal.row):
-                by_label = {signal.label: signal for signal in of_row}
-                imgui.TableNextRow()
-                widgets.cell(row)
-                for label in labels:
-                    widgets.cell()
-                    if label in by_label:
-                        self._build_checkbox(by_label[label])
-
-    def _build_checkbox(self, signal: Signal) -> None:
-        is_selected = signal.key in self._histories
-        changed, is_selected = imgui.Checkbox(f"##{' '.join(signal.key)}", is_selected)
-        if changed:
-            self.select(signal.key, is_selected)
-
-    def _build_plot(self, unit: str, group: list[Signal]) -> None:
-        end = max(self._end(signal) for signal in group)
+    def _build_plot(self, label: str, curves: Sequence[Curve], newest: float) -> None:
         room = imgui.GetContentRegionAvail()
         flags = 0 if room.x >= style.MIN_LEGEND_WIDTH else int(implot.Flags.NoLegend)
         height = max(room.y - style.PLOT_MARGIN, style.MIN_PLOT_HEIGHT)
-        with widgets.plot(f"##{unit}", style.FILL, height, flags) as is_open:
+        begin, end = self.axis.range(newest)
+        with widgets.plot(f"##{label}", style.FILL, height, flags) as is_open:
             if not is_open:
                 return
-            no_label, fit = int(implot.AxisFlags.NoLabel), int(implot.AxisFlags.AutoFit)
-            implot.SetupAxes("time", unit, no_label, fit)
-            implot.SetupAxisFormat(int(implot.Axis.X1), "%g")  # seconds: "s" makes ticks overlap
-            always = int(implot.Cond.Always)
-            implot.SetupAxisLimits(int(implot.Axis.X1), end - self.span_s, end, always)
-            for signal in group:
-                self._build_curves(signal, end - self.span_s)
+            implot.SetupAxes("time", label, int(implot.AxisFlags.NoLabel), 0)
+            is_moved = self.axis.held is not None and self._moved == label
+            draw_curves(curves, begin, end, is_fixed=not is_moved)
+            if not self._build_lines():
+                self._handle_mouse(label, begin, end, is_moved=is_moved)
 
-    def _build_curves(self, signal: Signal, begin: float) -> None:
-        history = self._histories[signal.key]
-        first = int(np.searchsorted(history.times, begin))
-        stride = max(-(-(history.times.size - first) // _MAX_POINTS), 1)
-        drawn = slice(first - first % stride, None, stride)
-        times = history.times[drawn].tolist()
-        for index, name in enumerate(signal.curves):
-            implot.PlotLine(name, times, history.curve(index)[drawn].tolist())
+    def _build_lines(self) -> bool:
+        """Build the line of the shown past state, and the cursors; return whether one moved."""
+        is_moved = False
+        if (shown := self.state.shown) is not None:
+            time = _line(_PAST_LINE, shown.time, style.WARNING)
+            if time != shown.time:
+                is_moved = True
+                self.state.show(time)
+        if (cursors := self.axis.cursors) is not None:
+            pairs = zip(_CURSOR_LINES, cursors, (style.CURSOR_A, style.CURSOR_B), strict=True)
+            first, second = (_line(*pair) for pair in pairs)
+            is_moved |= (first, second) != cursors
+            self.axis.cursors = first, second
+        return is_moved
 
-    def _end(self, signal: Signal) -> float:
-        times = self._histories[signal.key].times
-        return float(times[-1]) if times.size else self.state.time
+    def _handle_mouse(self, label: str, begin: float, end: float, *, is_moved: bool) -> None:
+        """Zoom and pan, or show the state of the time that is clicked.
+
+        Args:
+            label: Label of the plot.
+            begin: Begin of the axis [s].
+            end: Its end [s].
+            is_moved: Whether the mouse has moved the axis of this plot.
+        """
+        if not implot.IsPlotHovered():
+            return
+        left = imgui.MouseButton.Left
+        if imgui.IsMouseDoubleClicked(left):
+            self.axis.follow()
+            self.state.show(None)
+        elif is_moved:
+            corner, size = implot.GetPlotPos(), implot.GetPlotSize()
+            ends = (implot.PixelsToPlot(x, corner.y) for x in (corner.x, corner.x + size.x))
+            self.axis.hold(*(float(end.x) for end in ends))
+        elif self.axis.held is not None or imgui.GetIO().MouseWheel or imgui.IsMouseDragging(left):
+            self.axis.hold(begin, end)
+            self._moved = label
+        drag = imgui.GetMouseDragDelta(left)
+        if imgui.IsMouseReleased(left) and not (drag.x or drag.y):
+            self.state.show(float(implot.GetPlotMousePos().x))
+
+    def _build_readout(self, curves: Sequence[Curve]) -> None:
+        """Build a table of the values at the cursors, and of the differences."""
+        assert self.axis.cursors is not None
+        first, second = self.axis.cursors
+        with widgets.child("readout", style.READOUT_WIDTH) as is_visible:
+            if not is_visible:
+                return
+            rate = f", {1.0 / abs(second - first):.3g} Hz" if second != first else ""
+            widgets.text(f"dt = {second - first:.4f} s{rate}")
+            with widgets.table("values", _READOUT, height=style.FILL) as is_open:
+                for curve in curves if is_open else ():
+                    at = [curve.history.value(curve.index, time) for time in (first, second)]
+                    imgui.TableNextRow()
+                    widgets.cell(curve.name)
+                    for value in (*at, at[1] - at[0]):
+                        widgets.number_cell(f"{value:.4g}")
+
+
+def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: bool) -> None:
+    """Draw curves in a plot whose axes are set up, with margins above and below.
+
+    Args:
+        curves: The curves.
+        begin: Begin of the axis of time [s].
+        end: Its end [s].
+        is_fixed: Whether the axis is set to that, else the mouse has set it.
+    """
+    drawn = [(it.name, *it.history.window(it.index, begin, end, _MAX_POINTS)) for it in curves]
+    always = int(implot.Cond.Always)
+    implot.SetupAxisFormat(int(implot.Axis.X1), "%g")  # seconds: "s" makes ticks overlap
+    if is_fixed:
+        implot.SetupAxisLimits(int(implot.Axis.X1), begin, end, always)
+    limits = padded(*_extremes([values for _, _, values in drawn]))
+    implot.SetupAxisLimits(int(implot.Axis.Y1), *limits, always)
+    for name, times, values in drawn:
+        implot.PlotLine(name, times.tolist(), values.tolist())
+
+
+def _line(identifier: int, time: float, colour: style.Colour) -> float:
+    """Build a vertical line that the mouse can move; return its time [s]."""
+    is_moved = implot.DragLineX(identifier, time, style.vec4(colour))
+    return float(implot.GetPlotMousePos().x) if is_moved else time
+
+
+def _extremes(curves: Sequence[np.ndarray]) -> tuple[float, float]:
+    """Return the smallest and the largest finite value; zeros without any."""
+    finite = [it[np.isfinite(it)] for it in curves]
+    low = min((float(it.min()) for it in finite if len(it)), default=inf)
+    high = max((float(it.max()) for it in finite if len(it)), default=-inf)
+    return (low, high) if low <= high else (0.0, 0.0)

@@ -5,13 +5,25 @@ import numpy as np
 import pytest
 from still_state import StillState
 
+from mujoco_ros.sim.shared_memory.past_states import PastStates
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.panels.plots.history import History
+from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
 from mujoco_ros.viewer.panels.plots.signals import signals
 
 Q = ("arm joints", "shoulder_pan_joint", "q")
 TORQUE = ("arm joints", "shoulder_pan_joint", "torque")
+
+
+def add(past: PastStates, time: float) -> None:
+    past.add(memoryview(np.array([time])).cast("B"))
+
+
+def past_states(*times: float) -> PastStates:
+    past = PastStates(np.zeros((100, 1)), memoryview(np.zeros(1, np.int64)))
+    for time in times:
+        add(past, time)
+    return past
 
 
 def test_all_measured_signals_can_be_plotted(state):
@@ -41,9 +53,9 @@ def test_a_wrench_has_the_sign_with_which_it_is_published(show, state, clients, 
     sensor = state.layout.robots[0].sensors["wrench"][0]
     state.data.sensordata[sensor.addresses["force"]] = 7.0
     frames = show(PlotsPanel)
-    frames.panel.select(key := ("arm wrenches", sensor.name, "force"), True)
+    frames.panel.signals.select(key := ("arm wrenches", sensor.name, "force"), True)
     frames.build()
-    assert frames.panel.history(key).curve(0).tolist() == [sign * 7.0]
+    assert frames.panel.signals.history(key).curve(0).tolist() == [sign * 7.0]
 
 
 def test_a_distance_out_of_range_is_a_gap_in_its_curve(tmp_path):
@@ -72,41 +84,41 @@ def test_selected_signals_are_plotted_and_frozen_on_request(show, state):
         state.time, state.data.qpos[state.layout.robots[0].joints.qpos[0]] = time, 10.0 * time
         frames.build()
     frames.use("Freeze")
-    state.time = 3.0
-    frames.build()
+    for state.time in (3.0, 4.0, 5.0):
+        frames.build()
     times, values = frames.curves["shoulder_pan_joint q"]
-    assert times[-2:] == [1.0, 2.0]
-    assert values[-2:] == [10.0, 20.0]
+    assert times[-3:] == [1.0, 2.0, 3.0], "with one sample beyond the end of the axis"
+    assert values[-3:-1] == [10.0, 20.0]
     assert set(frames.curves) == {"shoulder_pan_joint q", "shoulder_pan_joint torque"}
     frames.use("Continue")
-    assert frames.curves["shoulder_pan_joint q"][0][-1] == 3.0
+    assert frames.curves["shoulder_pan_joint q"][0][-1] == 5.0
     frames.use("Clear")
     assert not frames.curves
 
 
 def test_joints_and_a_force_are_plotted_before_any_choice(show, state, arm, monkeypatch):
     frames = show(PlotsPanel)
-    keys = [signal.key for signal in frames.panel.plotted]
+    keys = [signal.key for signal in frames.panel.signals.selected]
     assert keys[0] == Q
     assert {heading for heading, _, _ in keys[:6]} == {"arm joints"}
     assert keys[6:] == [("arm wrenches", state.layout.robots[0].sensors["wrench"][0].name, "force")]
     frames.use("Clear")
     monkeypatch.setattr(state, "model", arm.model.__copy__())
     frames.build(2)
-    assert not frames.panel.plotted, "a choice of the user, which stays"
+    assert not frames.panel.signals.selected, "a choice of the user, which stays"
 
 
 def test_only_the_last_seconds_are_drawn_with_a_limited_number_of_points(show, state):
     frames = show(PlotsPanel)
-    frames.panel.select(Q, True)
-    history = frames.panel.history(Q)
+    frames.panel.signals.select(Q, True)
+    history = frames.panel.signals.history(Q)
     for time in np.arange(0.0, 30.0, 0.01):
         history.add(time, np.zeros(1))
     state.time = 30.0
     frames.use("##span", entered=2)
     frames.build()
     times, _values = frames.curves["shoulder_pan_joint q"]
-    assert frames.panel.span_s == 5.0
+    assert frames.panel.axis.span_s == 5.0
     assert len(times) <= 601
     assert times[0] == pytest.approx(25.0, abs=0.02)
 
@@ -114,37 +126,80 @@ def test_only_the_last_seconds_are_drawn_with_a_limited_number_of_points(show, s
 def test_a_signal_stays_selected_if_another_model_has_it_too(show, state, arm, monkeypatch):
     frames = show(PlotsPanel)
     frames.use("Clear")
-    frames.panel.select(Q, True)
+    frames.panel.signals.select(Q, True)
     monkeypatch.setattr(state, "model", arm.model.__copy__())
     frames.build(2)
-    assert [signal.key for signal in frames.panel.plotted] == [Q]
+    assert [signal.key for signal in frames.panel.signals.selected] == [Q]
 
 
-def test_a_history_drops_samples_older_than_its_span():
-    history = History(2, span_s=5.0, capacity=20)
-    for time in range(53):
-        history.add(float(time), np.array([time, -time]))
-    assert history.times.size <= 20
-    assert history.times.tolist() == list(np.arange(history.times[0], 53.0))
-    assert history.times[0] <= 47.0
-    np.testing.assert_array_equal(history.curve(1), -history.times)
+def test_signals_are_sampled_at_the_past_states_also_those_before_the_choice(show, state):
+    state.past = past_states(0.0, 0.1, 0.2)
+    frames = show(PlotsPanel)
+    assert frames.panel.signals.history(Q).times.tolist() == pytest.approx([0.0, 0.1, 0.2])
+    add(state.past, 0.3)
+    frames.panel.signals.select(TORQUE, True)
+    frames.build()
+    for key in (Q, TORQUE):
+        times = frames.panel.signals.history(key).times.tolist()
+        assert times == pytest.approx([0.0, 0.1, 0.2, 0.3])
+    state.time = 7.0
+    frames.build()
+    assert len(frames.panel.signals.history(Q).times) == 4, "frames add no samples"
 
 
-def test_a_full_history_drops_every_second_sample():
-    history = History(1, span_s=1e6, capacity=20)
-    for time in range(1000):
-        history.add(float(time), np.array([time]))
-        assert history.times[-1] == time
-        assert history.times.size <= 20
-    assert history.times[0] == 0.0
-    assert (np.diff(history.times) > 0.0).all()
-    np.testing.assert_array_equal(history.curve(0), history.times)
+def test_a_field_of_a_topic_is_plotted_with_every_message(show, clients):
+    clients.fields.topics = ("/joint_states", "/odom")
+    clients.fields.paths["/odom"] = ("pose.pose.position.x", "pose.pose.position.y")
+    frames = show(PlotsPanel)
+    frames.use("Choose")
+    frames.use("Topics")
+    frames.use("/odom")
+    assert clients.fields.inspected == "/odom"
+    frames.use("pose.pose.position.y##/odom", entered=True)
+    key = FieldKey("/odom", "pose.pose.position.y")
+    assert clients.fields.watched == (key,)
+    times = np.arange(0.0, 1.0, 0.001)
+    clients.fields.samples = [FieldSample("/odom", it, {key.path: 2.0 * it}) for it in times]
+    clients.fields.samples.insert(500, FieldSample("/odom", 0.3, {key.path: 9.0}))  # late
+    frames.build()
+    (curve,) = frames.panel.fields
+    assert curve.history.times.tolist() == times.tolist()
+    drawn, values = frames.curves["y"]
+    assert len(drawn) <= 601
+    assert values[-1] == pytest.approx(2.0 * times[-1])
+    clients.fields.samples = [FieldSample("/odom", 0.0, {key.path: 5.0})]  # after a reset
+    frames.build()
+    assert frames.curves["y"] == ([0.0], [5.0])
+    frames.use("Clear")
+    assert clients.fields.watched == ()
 
 
-def test_a_history_starts_again_when_the_time_goes_back_and_stores_each_time_once():
-    history = History(1, span_s=60.0)
-    for time in (1.0, 2.0, 2.0, 0.5):
-        history.add(time, np.array([time]))
-        if time == 2.0:
-            assert history.times.tolist() == [1.0, 2.0]
-    assert history.times.tolist() == [0.5]
+def test_the_selection_is_kept_for_the_next_viewer(show, clients):
+    frames = show(PlotsPanel)
+    frames.panel.signals.select(TORQUE, True)
+    frames.panel.fields.select(FieldKey("/odom", "x"), True)
+    frames.panel.axis.span_s = 5.0
+    kept = frames.panel.settings()
+    other = show(PlotsPanel)
+    other.panel.restore(kept)
+    assert clients.fields.watched == (FieldKey("/odom", "x"),)
+    assert other.panel.settings()["fields"] == [["/odom", "x"]]
+    assert other.panel.settings()["span_s"] == 5.0
+
+
+def test_two_cursors_measure_between_them(show, state):
+    state.past = past_states(*np.arange(0.0, 10.0, 0.5))
+    frames = show(PlotsPanel)
+    frames.panel.signals.clear()
+    frames.panel.signals.select(Q, True)
+    qpos = state.layout.robots[0].joints.qpos[0]
+    frames.use("Cursors")
+    frames.panel.axis.cursors = (2.2, 7.2)
+    history = frames.panel.signals.history(Q)
+    history.curve(0)[:] = 3.0 * history.times
+    frames.build()
+    assert "dt = 5.0000 s, 0.2 Hz" in frames.texts
+    assert [text for text in frames.texts if text in ("6", "21", "15")] == ["6", "21", "15"]
+    assert qpos >= 0
+    frames.use("No cursors")
+    assert not any(text.startswith("dt") for text in frames.texts)

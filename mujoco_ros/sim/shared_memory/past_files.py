@@ -1,0 +1,122 @@
+"""Files of the past states: a state log, and a table of the joints."""
+
+import csv
+import os
+from collections.abc import Callable, Iterator, Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import create_file
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.state_log.fields import DERIVED, STATE, row_fields, to_json
+from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
+from mujoco_ros.sim.state_log.segment_header import pack
+
+_KIND = "file of the past states"
+_MEASURED = {
+    "true_sensordata": "sensordata",
+    "measured_qpos": "qpos",
+    "measured_qvel": "qvel",
+    "measured_effort": "qfrc_actuator",
+}
+"""Fields of a log of imperfect sensors, and where the past states have them."""
+
+Rows = dict[str, np.ndarray]
+
+
+def collect(state: SharedState) -> Rows:
+    """Return the past states by field, oldest first.  # (n, …) each
+
+    Raises:
+        UserInputError: There are none.
+    """
+    columns: dict[str, list[np.ndarray]] = {}
+    for _ in state.review(-1):
+        for name, array in _arrays(state).items():
+            columns.setdefault(name, []).append(array.copy())
+    if not columns:
+        raise UserInputError("there are no past states to save")
+    return {name: np.array(rows, dtype=np.float64) for name, rows in columns.items()}
+
+
+def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel) -> None:
+    """Write a state log.
+
+    Args:
+        path: The file, which must not exist.
+        rows: What `collect` returns.
+        header: The metadata of the shared state.
+        model: The model.
+
+    Raises:
+        UserInputError: The file exists, or cannot be written.
+    """
+    imperfect = any("realism" in robot for robot in header["robots"])
+    rows = rows | {name: rows[it] for name, it in _MEASURED.items() if imperfect}
+    timestep = float(model.opt.timestep)
+    times = rows["time"]
+    period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
+    fields = row_fields({name: it[0] for name, it in rows.items() if name != "time"})
+    described = dict(header) | {
+        "timestep": timestep,
+        "every": max(round(period / timestep), 1),
+        "fields": to_json(fields),
+    }
+
+    def write(file: BinaryIO) -> None:
+        write_all(file, MAGIC)
+        write_record(file, SEGMENT, pack(model, described))
+        columns = (np.ascontiguousarray(rows[field.name]) for field in fields if field.size)
+        write_record(file, ROWS, [column.data.cast("B") for column in columns])
+
+    _create(path, write)
+
+
+def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
+    """Write time, positions, velocities, efforts and references of the joints as CSV.
+
+    Arguments and errors are those of `write_log`.
+    """
+    columns = dict(_columns(rows, header))
+    text = StringIO()
+    csv.writer(text).writerow(columns)
+    np.savetxt(text, np.stack(list(columns.values()), axis=1), "%.9g", ",")
+    _create(path, lambda file: write_all(file, text.getvalue().encode()))
+
+
+def _arrays(state: SharedState) -> dict[str, np.ndarray]:
+    """Return the arrays of a row of a state log, of the present state."""
+    data = state.data
+    names = [name for name in (*STATE, *DERIVED) if name != "qacc"]
+    arrays = {name: getattr(data, name) for name in names}
+    # Of the last step, too: the engine keeps it for the next one.
+    arrays |= {"time": np.array(data.time), "qacc": data.qacc_warmstart}
+    return arrays | {"references": state.references.values}
+
+
+def _columns(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:
+    yield "time", rows["time"]
+    scalar = header["references"]
+    for name, (q, v) in header["joints"].items():
+        if name in scalar:
+            yield f"{name}.position", rows["qpos"][:, q]
+            yield f"{name}.velocity", rows["qvel"][:, v]
+            yield f"{name}.effort", rows["qfrc_actuator"][:, v]
+            for row, quantity in enumerate(("position", "velocity", "effort")):
+                reference = rows["references"][:, row, scalar.index(name)]
+                yield f"{name}.{quantity}_reference", reference
+
+
+def _create(path: Path, write: Callable[[BinaryIO], object]) -> None:
+    """Create a file that its user can read, in a folder that is created, too."""
+    created = create_file(path, _KIND, below=path.parent)
+    try:
+        with os.fdopen(created, "wb", buffering=0) as file:
+            write(file)
+    except OSError as error:
+        raise UserInputError(f"{_KIND} '{path}' cannot be written: {error.strerror}") from error

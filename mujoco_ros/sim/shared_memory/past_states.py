@@ -1,0 +1,130 @@
+"""The past states of a simulation: a ring of rows in the shared memory of its model."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+_LARGEST = 64 << 20
+"""Most memory of the rows of a model [bytes]."""
+_ROUNDING_S = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HistorySettings:
+    """Which past states are kept.
+
+    Attributes:
+        length: Span of simulated time [s]; 0 keeps none.
+        rate: States per simulated second [Hz]; fewer if all would not fit into 64 MiB.
+    """
+
+    length: float = 0.0
+    rate: float = 50.0
+
+    def capacity(self, row: int) -> int:
+        """Return the number of rows of `row` words."""
+        return min(int(self.length * self.rate), _LARGEST // (8 * row))
+
+    def period(self, row: int) -> float:
+        """Return the simulated time between two rows of `row` words [s]."""
+        capacity = self.capacity(row)
+        return self.length / capacity if capacity else float("inf")
+
+
+class PastState(NamedTuple):
+    """A past state.
+
+    Attributes:
+        number: Sequence number of its row.
+        time: Simulated time [s].
+    """
+
+    number: int
+    time: float
+
+
+class PastStates:
+    """The ring. One thread of one process adds rows; readers never wait for it.
+
+    Attributes:
+        rows: The rows, whose first number is the time [s].  # (capacity, words)
+    """
+
+    def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
+        """Wrap memory.
+
+        Args:
+            rows: The rows.
+            counter: Number of rows that were ever added.  # (1,)
+        """
+        self.rows, self._counter = rows, counter
+        self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
+        self._stride = 8 * rows.shape[1]
+        self._listed, self._list = -1, (np.empty(0, np.int64), np.empty(0))
+
+    @property
+    def capacity(self) -> int:
+        """Largest number of rows; 0 if none are kept."""
+        return len(self.rows)
+
+    @property
+    def width(self) -> int:
+        """Numbers in a row."""
+        return int(self.rows.shape[1])
+
+    @property
+    def added(self) -> int:
+        """Number of rows that were ever added."""
+        return self._counter[0]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Simulated times of the states, oldest first, strictly increasing [s].  # (n,)
+
+        States that a reset or a return to a past state has replaced are left out: those that are
+        not earlier than a later row.
+        """
+        return self._states()[1]
+
+    def add(self, row: memoryview) -> None:
+        """Add a row, in place of the oldest one if all are in use."""
+        first = self.added % self.capacity * self._stride
+        self._bytes[first : first + self._stride] = row
+        self._counter[0] = self.added + 1
+
+    def find(self, time: float) -> PastState | None:
+        """Return the last state not later than `time` [s], or the oldest; None without any."""
+        numbers, times = self._states()
+        if not len(times):
+            return None
+        at = max(int(np.searchsorted(times, time + _ROUNDING_S, side="right")) - 1, 0)
+        return PastState(int(numbers[at]), float(times[at]))
+
+    def after(self, number: int) -> list[int]:
+        """Return the numbers of the rows of `times` that are larger than `number`."""
+        numbers = self._states()[0]
+        return [int(it) for it in numbers[np.searchsorted(numbers, number, side="right") :]]
+
+    def copy(self, number: int, row: memoryview) -> bool:
+        """Copy the beginning of a row; return whether it was still there.
+
+        Args:
+            number: Sequence number of the row.
+            row: Target, which may be shorter.
+        """
+        first = number % self.capacity * self._stride
+        row[:] = self._bytes[first : first + len(row)]
+        return self.added - number < self.capacity
+
+    def _states(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return numbers and times of the states."""
+        added = self.added
+        if added != self._listed:
+            # The oldest row may be overwritten at this moment.
+            numbers = np.arange(max(added - self.capacity + 1, 0), added)
+            times = self.rows[numbers % self.capacity, 0] if len(numbers) else np.empty(0)
+            later = np.minimum.accumulate(times[::-1])[::-1]
+            is_valid = np.append(times[:-1] < later[1:], True)[: len(times)]
+            self._listed, self._list = added, (numbers[is_valid], times[is_valid])
+        return self._list

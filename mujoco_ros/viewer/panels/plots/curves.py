@@ -1,0 +1,198 @@
+"""The curves of the plots: of the shared state, and of fields of messages."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
+from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
+from mujoco_ros.viewer.panels.plots.history import History
+from mujoco_ros.viewer.panels.plots.signals import Signal, signals
+
+LONGEST_S = 60.0
+"""Time for which samples are kept [s]."""
+_MESSAGES = 1 << 16
+"""Samples of a field that are kept: a minute at 1 kHz."""
+_RESET_S = 0.5
+"""Messages of several publishers may be this late; the time of others was set back [s]."""
+_DEFAULT_JOINTS = 6
+_DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
+
+SignalKey = tuple[str, ...]
+
+
+class Curve(NamedTuple):
+    """A curve to draw.
+
+    Attributes:
+        plot: Label of the vertical axis; curves with the same one share a plot.
+        name: Name in the legend.
+        history: Its samples.
+        index: Index of its values in them.
+    """
+
+    plot: str
+    name: str
+    history: History
+    index: int
+
+
+class StateCurves:
+    """Selected signals of the shared state, sampled at its past states.
+
+    At first, the positions of the first joints of a robot and its first force sensor are selected.
+    Without past states they are sampled in each frame.
+
+    Attributes:
+        known: All signals of the model by key.
+        is_chosen: Whether the selection is that of the user.
+    """
+
+    def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
+        self.known: dict[SignalKey, Signal] = {}
+        self.is_chosen = False
+        self._state, self._parameters = state, parameters
+        self._model: object = None
+        self._histories: dict[SignalKey, History] = {}
+        self._reviewed: dict[SignalKey, int] = {}
+        self._kept: list[SignalKey] = []  # those that were selected in the last viewer
+
+    @property
+    def selected(self) -> list[Signal]:
+        """The selected signals, in the order of the list."""
+        return [signal for key, signal in self.known.items() if key in self._histories]
+
+    def select(self, key: SignalKey, is_selected: bool) -> None:
+        """Select or deselect a signal."""
+        self.is_chosen = True
+        if is_selected and key not in self._histories:
+            self._histories[key] = self._new_history(key)
+        elif not is_selected:
+            self._histories.pop(key, None)
+
+    def restore(self, keys: Iterable[SignalKey]) -> None:
+        """Select signals of the last viewer, as far as the model has them."""
+        self.is_chosen, self._kept = True, list(keys)
+
+    def clear(self) -> None:
+        """Deselect all signals."""
+        self.is_chosen = True
+        self._histories.clear()
+
+    def history(self, key: SignalKey) -> History:
+        """Return the samples of a selected signal."""
+        return self._histories[key]
+
+    def update(self) -> None:
+        """Sample the selected signals."""
+        state = self._state
+        if state.model is not self._model:
+            self._follow_model()
+        signals = self.selected
+        if not state.past.capacity:
+            for signal in signals:
+                self._histories[signal.key].add(state.time, signal.read())
+            return
+        behind = min((self._reviewed.get(it.key, -1) for it in signals), default=state.past.added)
+        for number in state.review(behind):
+            for signal in signals:
+                if self._reviewed.get(signal.key, -1) < number:
+                    self._reviewed[signal.key] = number
+                    self._histories[signal.key].add(state.time, signal.read())
+
+    def __iter__(self) -> Iterator[Curve]:
+        """Yield the curves of the selected signals."""
+        for signal in self.selected:
+            for index, name in enumerate(signal.curves):
+                yield Curve(signal.unit, name, self._histories[signal.key], index)
+
+    def _follow_model(self) -> None:
+        """Read the signals of another model and keep the selection of those that still exist."""
+        self._model = self._state.model
+        sign = partial(wrench_sign, self._parameters)
+        self.known = {signal.key: signal for signal in signals(self._state, sign)}
+        selected, self._kept = [*self._histories, *self._kept], []
+        if not self.is_chosen:
+            selected = self._defaults()
+        self._histories = {key: self._new_history(key) for key in selected if key in self.known}
+
+    def _defaults(self) -> list[SignalKey]:
+        """Return the signals that are plotted before any was chosen."""
+        joints = [key for key in self.known if key[2] == _DEFAULT_JOINT_LABEL]
+        first = [key for key in joints if key[0] == joints[0][0]][:_DEFAULT_JOINTS]
+        forces = [key for key in self.known if key[2] == _DEFAULT_SENSOR_LABEL]
+        return first + forces[:1]
+
+    def _new_history(self, key: SignalKey) -> History:
+        self._reviewed.pop(key, None)
+        return History(len(self.known[key].curves), LONGEST_S)
+
+
+class FieldCurves:
+    """Selected fields of messages, with a sample per message."""
+
+    def __init__(self, fields: FieldClient) -> None:
+        self._fields = fields
+        self._histories: dict[FieldKey, History] = {}
+
+    @property
+    def selected(self) -> Sequence[FieldKey]:
+        """The selected fields, in the order of their selection."""
+        return list(self._histories)
+
+    def select(self, key: FieldKey, is_selected: bool) -> None:
+        """Select or deselect a field."""
+        if is_selected and key not in self._histories:
+            self._histories[key] = History(1, LONGEST_S, _MESSAGES)
+        elif not is_selected:
+            self._histories.pop(key, None)
+        self._fields.watch(self.selected)
+
+    def keep(self, keys: Sequence[FieldKey]) -> None:
+        """Select these fields, in this order, and no others."""
+        self._histories = {
+            key: self._histories.get(key) or History(1, LONGEST_S, _MESSAGES) for key in keys
+        }
+        self._fields.watch(self.selected)
+
+    def clear(self) -> None:
+        """Deselect all fields."""
+        self._histories.clear()
+        self._fields.watch(())
+
+    def update(self) -> None:
+        """Add the samples of the messages since the last update."""
+        for topic, time, values in self._fields.take():
+            for path, value in values.items():
+                history = self._histories.get(FieldKey(topic, path))
+                if history is not None and not _is_late(history, time):
+                    history.add(time, np.array([value]))
+
+    def __iter__(self) -> Iterator[Curve]:
+        """Yield the curves of the selected fields."""
+        for key, history in self._histories.items():
+            group, element = _split(key.path)
+            yield Curve(f"{key.topic} {group}".strip(), element, history, 0)
+
+
+def by_plot(curves: Iterable[Curve]) -> Mapping[str, list[Curve]]:
+    """Return the curves of each plot by its label."""
+    plots: dict[str, list[Curve]] = {}
+    for curve in curves:
+        plots.setdefault(curve.plot, []).append(curve)
+    return plots
+
+
+def _is_late(history: History, time: float) -> bool:
+    """Return whether a message is older than the last one, but not from after a reset."""
+    times = history.times
+    return bool(len(times)) and times[-1] - _RESET_S < time < times[-1]
+
+
+def _split(path: str) -> tuple[str, str]:
+    """Return the field or array that a field is part of, and its name there."""
+    group, _, element = path.rpartition("[" if path.endswith("]") else ".")
+    return group, element.removesuffix("]")

@@ -1,0 +1,136 @@
+"""Subscriptions to numeric fields of any topic."""
+
+from collections import deque
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from math import inf
+from typing import Any
+
+from rclpy.serialization import deserialize_message
+from rclpy.subscription import Subscription
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class, subscription_qos
+from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
+from mujoco_ros.viewer.ros.message_values import message_time, numeric_paths, reader
+
+_GRAPH_S = 1.0
+"""Period in which topics are searched [s]."""
+_DEPTH = 1000
+"""Messages of a topic that may wait: a second at 1 kHz."""
+_MOST_SAMPLES = 50_000
+"""Samples that wait for `take`; the oldest of more are dropped."""
+_LARGEST = 1 << 20
+"""Larger messages, as images and point clouds, are not read [bytes]."""
+
+Read = Callable[[Any], float]
+
+
+@dataclass(eq=False, slots=True)
+class _Input:
+    """A subscribed topic.
+
+    Attributes:
+        kind: Type of its messages.
+        message: Class of its messages.
+        subscription: The subscription.
+        reads: Functions that read the watched fields, by path.
+    """
+
+    kind: str
+    message: type
+    subscription: Subscription
+    reads: dict[str, Read] = field(default_factory=dict)
+
+
+class FieldSubscriber:
+    """Finds all topics, and receives every message of those with watched fields.
+
+    Any thread may call the public methods but `tick`.
+
+    Attributes:
+        topics: Topics that something publishes.
+    """
+
+    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
+        self.topics: Sequence[str] = ()
+        self._endpoints, self._now = endpoints, now
+        self._kinds: Mapping[str, str] = {}
+        self._watched: Mapping[str, Sequence[str]] = {}
+        self._inspected = ""
+        self._paths: tuple[str, Sequence[str]] | None = None  # of the inspected topic
+        self._inputs: dict[str, _Input] = {}
+        self._samples: deque[FieldSample] = deque(maxlen=_MOST_SAMPLES)
+        self._search_at = -inf
+
+    def inspect(self, topic: str) -> Sequence[str] | None:
+        """Return the paths of the numeric fields of a topic; None until a message has arrived."""
+        if topic != self._inspected:
+            self._inspected = topic
+            later(self._endpoints.node, self._match)
+        paths = self._paths
+        return paths[1] if paths is not None and paths[0] == topic else None
+
+    def watch(self, keys: Collection[FieldKey]) -> None:
+        """Receive all messages with these fields, and no others."""
+        watched: dict[str, list[str]] = {}
+        for key in keys:
+            watched.setdefault(key.topic, []).append(key.path)
+        self._watched = watched
+        later(self._endpoints.node, self._match)
+
+    def take(self) -> Sequence[FieldSample]:
+        """Return the samples since the last call, oldest first."""
+        samples = self._samples
+        return [samples.popleft() for _ in range(len(samples))]
+
+    def tick(self, now: float) -> None:
+        """Search topics when due; `now` is monotonic [s]."""
+        if now < self._search_at:
+            return
+        self._search_at = now + _GRAPH_S
+        node = self._endpoints.node
+        found = dict(sorted(node.get_topic_names_and_types()))
+        self._kinds = {name: kinds[0] for name, kinds in found.items() if len(kinds) == 1}
+        self.topics = tuple(name for name in self._kinds if node.count_publishers(name))
+        self._match()
+
+    def _match(self) -> None:
+        """Open and close subscriptions."""
+        wanted = {*self._watched, *([self._inspected] if self._inspected else [])}
+        for topic, known in list(self._inputs.items()):
+            if topic not in wanted or self._kinds.get(topic) != known.kind:
+                self._endpoints.close(self._inputs.pop(topic).subscription)
+        for topic in sorted(wanted):
+            if topic not in self._inputs and topic in self._kinds:
+                self._open(topic, self._kinds[topic])
+        for topic, known in self._inputs.items():
+            paths = self._watched.get(topic, ())
+            known.reads = {path: known.reads.get(path) or reader(path) for path in paths}
+
+    def _open(self, topic: str, kind: str) -> None:
+        message = message_class(kind)
+        offers = self._endpoints.node.get_publishers_info_by_topic(topic)
+        if message is None or not offers:
+            return
+        qos = subscription_qos([it.qos_profile for it in offers], _DEPTH)
+        receive = partial(self._receive, topic)
+        subscription = self._endpoints.subscription(message, topic, receive, qos, raw=True)
+        self._inputs[topic] = _Input(kind, message, subscription)
+
+    def _receive(self, topic: str, serialized: bytes) -> None:
+        known = self._inputs.get(topic)
+        if known is None or len(serialized) > _LARGEST:
+            return
+        must_list = topic == self._inspected and (self._paths is None or self._paths[0] != topic)
+        if not known.reads and not must_list:
+            return
+        message = deserialize_message(serialized, known.message)
+        if must_list:
+            self._paths = topic, numeric_paths(message)
+        if known.reads:
+            values = {path: read(message) for path, read in known.reads.items()}
+            self._samples.append(FieldSample(topic, message_time(message, self._now()), values))

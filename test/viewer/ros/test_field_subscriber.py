@@ -1,0 +1,83 @@
+"""Fields of topics on the graph."""
+
+import time
+
+import pytest
+from geometry_msgs.msg import PointStamped
+from rclpy.qos import qos_profile_sensor_data
+from sensor_msgs.msg import Image
+
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.viewer.message_fields import FieldKey
+from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
+
+TOPIC = "/foot/point"
+
+
+@pytest.fixture
+def fields(ros_node):
+    return FieldSubscriber(Endpoints(ros_node), lambda: 50.0)
+
+
+@pytest.fixture
+def until(fields, spin_until):
+    def waited(condition) -> bool:
+        def ticked() -> bool:
+            fields.tick(time.monotonic())
+            return bool(condition())
+
+        return bool(spin_until(ticked))
+
+    return waited
+
+
+def point(x: float) -> PointStamped:
+    message = PointStamped()
+    message.header.stamp.sec, message.point.x = int(x), x
+    return message
+
+
+def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
+    publisher = ros_node.create_publisher(PointStamped, TOPIC, qos_profile_sensor_data)
+    assert until(lambda: TOPIC in fields.topics)
+    fields.watch([FieldKey(TOPIC, "point.x"), FieldKey(TOPIC, "point.y")])
+    assert until(lambda: publisher.get_subscription_count() == 1)
+    samples = []
+    for number in range(1, 301):
+        publisher.publish(point(float(number)))
+        if number % 100 == 0:
+            assert until(lambda: samples.extend(fields.take()) or len(samples) == number)  # noqa: B023
+    assert [it.time for it in samples] == [float(it) for it in range(1, 301)]
+    assert samples[7] == (TOPIC, 8.0, {"point.x": 8.0, "point.y": 0.0})
+    fields.watch(())
+    assert until(lambda: publisher.get_subscription_count() == 0)
+
+
+def test_the_fields_of_an_inspected_topic_are_those_of_a_message(fields, until, ros_node):
+    publisher = ros_node.create_publisher(PointStamped, TOPIC, 10)
+    assert fields.inspect(TOPIC) is None
+    assert until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(point(1.0))
+    assert until(lambda: fields.inspect(TOPIC))
+    assert "point.z" in fields.inspect(TOPIC)
+    assert fields.take() == [], "nothing is watched"
+    fields.inspect("")
+    assert until(lambda: publisher.get_subscription_count() == 0)
+
+
+def test_huge_messages_are_not_read(fields, until, ros_node):
+    publisher = ros_node.create_publisher(Image, "/camera", 10)
+    fields.watch([FieldKey("/camera", "height")])
+    assert until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(Image(height=1, data=bytes(2 << 20)))
+    publisher.publish(Image(height=2))
+    samples = []
+    assert until(lambda: samples.extend(fields.take()) or samples)
+    assert [it.values for it in samples] == [{"height": 2.0}]
+
+
+def test_a_topic_that_appears_later_is_subscribed(fields, until, ros_node):
+    fields.watch([FieldKey(TOPIC, "point.x")])
+    assert until(lambda: True)
+    publisher = ros_node.create_publisher(PointStamped, TOPIC, 10)
+    assert until(lambda: publisher.get_subscription_count() == 1)
