@@ -9,7 +9,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 
 _SIMULATION = {"rendering", "sim", "control", "model"}
-_BASICS = {"model.errors", "model.pose", "model.strict"}
+_BASICS = {"model.errors", "model.panel_items", "model.pose", "model.strict"}
 _INTERFACE = {"controllers.interface", "control", *_BASICS}
 _MODEL = {*_INTERFACE, "model"}
 _CONTROLLERS = {
@@ -53,7 +53,7 @@ MAY_IMPORT = {
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
-        *_BRIDGE,
+        *("viewer.panel_descriptions", *_BRIDGE),
     },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {

@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.extensions.settings import NoSettings
+from mujoco_ros.model.panel_items import PanelItem
 
 
 class Extension:
@@ -22,6 +23,7 @@ class Extension:
 
     Attributes:
         Settings: A frozen dataclass whose fields are declared by `setting`.
+        panel: What the page shows of the extension; its methods are called without arguments.
         initial_state: State that is saved, restored, logged, reset and transferred: by name, its
             numbers at the beginning.
         elements: The elements of its robot, or of the scene.
@@ -37,6 +39,7 @@ class Extension:
 
     Settings: ClassVar[type] = NoSettings
     initial_state: ClassVar[Mapping[str, Sequence[float]]] = {}
+    panel: ClassVar[tuple[PanelItem, ...]] = ()
 
     settings: Any
     state: Mapping[str, np.ndarray]

@@ -4,13 +4,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.message_fields import FieldClient
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
+
+if TYPE_CHECKING:  # it needs classes of this module
+    from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 PLAYING, PAUSED = "playing", "paused"
 
@@ -359,6 +362,8 @@ class Clients:
     """All clients of a simulator. Calls come from one thread and never block.
 
     Attributes:
+        fields: Fields of messages of the panel Plots.
+        panel_fields: Those of plots of declared panels.
         log: Returns the log lines after a sequence number, oldest first.
         latest_request: Returns the latest request of any client.
     """
@@ -372,6 +377,8 @@ class Clients:
     drawings: DrawingClient
     drive: DriveClient
     fields: FieldClient
+    panels: "PanelClient"
+    panel_fields: FieldClient
     log: Callable[[int], Sequence[LogLine]]
     latest_request: Callable[[], Request | None]
 

@@ -1,5 +1,6 @@
 """The state machine of a controller."""
 
+from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,11 @@ from mujoco_ros.controllers.fsm.transition import (
     TransitionRejectedError,
 )
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.panel_items import Button
 from mujoco_ros.model.strict import updated
+
+_MOST_PRESSED = 100
+"""Buttons that may wait for the next tick."""
 
 
 class Machine:
@@ -52,6 +57,7 @@ class Machine:
         self.log, self.calls = self._data.log, self._data.calls
         self._root = CompositeStateRunner(table.root, composite, self._data)
         self._requested: Transition | None = None
+        self._pressed: deque[tuple[str, str]] = deque(maxlen=_MOST_PRESSED)
         self._context: StateContext | None = None
         self._error: Exception | None = None
 
@@ -131,6 +137,26 @@ class Machine:
         runner.schedule(definition, REQUESTED)
         return self._requested
 
+    def press(self, state: str, method: str) -> None:
+        """Call a method of an active state with its context in the next tick, before `run`.
+
+        Args:
+            state: Full name of the state.
+            method: Name of a method of its buttons.
+
+        Raises:
+            UserInputError: The state is not active, or has no such button; nothing happens.
+        """
+        if state not in self.instances:
+            raise unknown("state", state, self.instances)
+        buttons = [it.method for it in self.instances[state].panel if isinstance(it, Button)]
+        if method not in buttons:
+            raise unknown("button", method, buttons, where=state)
+        if self._error is not None or not self._root.is_active or state not in self.active:
+            active = "none is" if not self._root.is_active else f"{', '.join(self.active)} is"
+            raise UserInputError(f"state '{state}' is not active; {active}")
+        self._pressed.append((state, method))
+
     def step(self, context: StateContext) -> None:
         """Run one tick with at most one transition (one in each branch of a parallel state).
 
@@ -143,6 +169,10 @@ class Machine:
         try:
             if not self._root.is_active:
                 self._root.start(context)
+            while self._pressed:
+                state, method = self._pressed.popleft()
+                own = context.robots[self.robots[state]] if self.robots[state] else context
+                self.calls.call(state, getattr(self.instances[state], method), own)
             self._root.run(context)
         except Exception as error:
             self._error = error
@@ -165,6 +195,7 @@ class Machine:
             self._root.rewind()
             self._root.is_active = False
             self._requested = self._context = None
+            self._pressed.clear()
 
     def _offers(self) -> dict[str, Offer]:
         if self._requested is not None or self._error is not None or not self._root.is_active:

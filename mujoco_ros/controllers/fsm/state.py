@@ -9,6 +9,7 @@ from mujoco_ros.controllers.fsm.state_references import StateReferences
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
+from mujoco_ros.model.panel_items import PanelItem
 
 
 class StateContext:
@@ -124,6 +125,7 @@ class State:
         topics: Keys of values in the store that the host receives or publishes as topics.
         has_live_settings: Whether the machine also sets changed settings while the state runs.
         files: Settings that are paths of files. In a table, relative ones begin in its folder.
+        panel: What the page shows of the state, and the methods that its buttons call.
         config: The settings; the machine sets changed ones before `start`.
     """
 
@@ -133,6 +135,7 @@ class State:
     topics: ClassVar[tuple[Key[Any], ...]] = ()
     has_live_settings: ClassVar[bool] = False
     files: ClassVar[tuple[str, ...]] = ()
+    panel: ClassVar[tuple[PanelItem, ...]] = ()
 
     def __init__(self, config: Any = None) -> None:
         self.config = config

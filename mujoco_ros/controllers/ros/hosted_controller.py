@@ -17,6 +17,7 @@ from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
+from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
@@ -99,6 +100,7 @@ class HostedController(Component):
         parameters = Parameters(self.node, self._submit)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown(known=values)
+        self._panel = controller_panel(endpoints, supervised.machine, self._submit)
         self._interface = LifecycleInterface(
             endpoints,
             supervised,
@@ -127,6 +129,7 @@ class HostedController(Component):
             return
         if self._topics is not None:
             self._topics.publish(host.time)
+        self._panel.publish(host.time)
         now = perf_counter()
         self._tick_cost.add(now - begin)
         factor = self._pacer.factor

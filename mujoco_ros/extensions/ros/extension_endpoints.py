@@ -1,9 +1,13 @@
 """Topics and services of one extension, over all models."""
 
+from collections.abc import Mapping
+from concurrent.futures import Future
 from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.component import NodeContext
+from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
+from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.robot_topic import RELIABLE
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
@@ -17,8 +21,24 @@ from mujoco_ros.sim.command_queue import QueueFullError
 class ExtensionEndpoints:
     """Opens what the methods of an extension declare; they are called in the physics thread."""
 
-    def __init__(self, context: NodeContext, runner: ExtensionRunner, cls: type) -> None:
-        """Open the topics and services, in the executor's thread."""
+    def __init__(
+        self,
+        context: NodeContext,
+        runner: ExtensionRunner,
+        cls: type,
+        settings: Mapping[str, ParameterSpec],
+    ) -> None:
+        """Open the topics and services, in the executor's thread.
+
+        Args:
+            context: The simulator's node.
+            runner: Calls the extension.
+            cls: Class of the extension.
+            settings: The parameter of each of its settings.
+
+        Raises:
+            UserInputError: The panel of the extension names what it does not have.
+        """
         self._context, self._runner = context, runner
         self._pool = PublisherPool(context.endpoints)
         self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
@@ -37,10 +57,12 @@ class ExtensionEndpoints:
             else:
                 serve = partial(self._serve, endpoint.method)
                 self._services.append(Service(context.node, endpoint.kind, name, serve))
+        self._panel = self._open_panel(settings)
 
     def publish(self) -> None:
         """Publish what is due after a step; in the physics thread."""
         simulation = self._context.simulation
+        self._panel.publish(simulation.time)
         for endpoint, publisher in self._publishers:
             if not publisher.subscriptions:
                 continue
@@ -56,11 +78,44 @@ class ExtensionEndpoints:
 
     def close(self) -> None:
         """Close all topics and services."""
+        self._panel.close()
         self._pool.close_others(())
         for subscription in self._subscriptions:
             self._context.endpoints.close(subscription)
         for service in self._services:
             service.destroy()
+
+    def _open_panel(self, settings: Mapping[str, ParameterSpec]) -> PanelServer:
+        runner, items = self._runner, self._runner.extension.panel
+        group = PanelGroup(
+            name="",
+            items=items,
+            owner=runner.extension,
+            path=(),
+            settings=settings,
+            press=self._press,
+            evaluate=lambda method: self._call(method, rejects=False),
+            is_active=lambda: runner.is_enabled,
+        )
+        base = within(runner.namespace, runner.config.label)
+        return PanelServer(self._context.endpoints, base, runner.key, [group] if items else [])
+
+    def _press(self, method: str) -> "Future[None]":
+        """Call a method of a button in the physics thread."""
+        return self._context.simulation.commands.submit(partial(self._call_enabled, method))
+
+    def _call_enabled(self, method: str, *args: Any) -> None:
+        """Call a method.
+
+        Raises:
+            RequestRejectedError: The extension is disabled, or the call has disabled it.
+        """
+        runner = self._runner
+        if runner.is_enabled:
+            self._call(method, *args)
+        if not runner.is_enabled:
+            reason = runner.failure or "its parameter 'enabled' is false"
+            raise RequestRejectedError(f"extension '{runner.key}' is disabled: {reason}")
 
     def _call(self, method: str, *args: Any, rejects: bool = True) -> Any:
         function = getattr(self._runner.extension, method)
@@ -82,13 +137,5 @@ class ExtensionEndpoints:
 
     def _serve(self, method: str, request: Any, responder: Responder) -> None:
         """Hand a request to the physics thread."""
-        runner = self._runner
-
-        def handle() -> None:
-            if runner.is_enabled:
-                self._call(method, request, responder.response)
-            if not runner.is_enabled:
-                reason = runner.failure or "its parameter 'enabled' is false"
-                raise RequestRejectedError(f"extension '{runner.key}' is disabled: {reason}")
-
-        responder.run(self._context.simulation.commands, handle, lambda _: responder())
+        call = partial(self._call_enabled, method, request, responder.response)
+        responder.run(self._context.simulation.commands, call, lambda _: responder())

@@ -138,7 +138,9 @@ class ExtensionHost(Component):
         self._parameters[runner] = parameters
         self._added.append(runner)
         cls = load_extension(runner.config.use)
-        self._endpoints[runner] = ExtensionEndpoints(self._context, runner, cls)
+        self._endpoints[runner] = ExtensionEndpoints(
+            self._context, runner, cls, parameters.settings
+        )
         runner.on_failure = self._shower(parameters)
 
     def _remove(self, runners: list[ExtensionRunner]) -> None:

@@ -27,6 +27,7 @@ class ExtensionParameters:
 
     Attributes:
         specs: The parameters to declare.
+        settings: The parameter of each setting.
     """
 
     def __init__(self, runner: ExtensionRunner) -> None:
@@ -40,6 +41,8 @@ class ExtensionParameters:
             replace(ON_ERROR, name=f"{self._prefix}.{_ON_ERROR}", default=runner.config.on_error),
             *setting_specs(self._prefix, settings),
         )
+        own = setting_specs(self._prefix, settings)
+        self.settings = {spec.name.removeprefix(f"{self._prefix}."): spec for spec in own}
         self.names = tuple(spec.name for spec in self.specs)
 
     @property

@@ -69,6 +69,7 @@ class SharedState:
     references: References
     past: PastStates
     shown: PastState | None
+    _is_other: bool  # whether `data` holds another state since the last update
 
     def __init__(self, name: str) -> None:
         """Open the shared state `name`, which the simulator passes to its child processes.

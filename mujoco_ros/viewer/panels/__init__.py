@@ -4,6 +4,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.controller import ControllerPanel
+from mujoco_ros.viewer.panels.declared import DeclaredWindows
 from mujoco_ros.viewer.panels.drive import DrivePanel
 from mujoco_ros.viewer.panels.log import LogPanel
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
@@ -23,6 +24,7 @@ def panels(state: SharedState, clients: Clients) -> list[Panel]:
         RobotsPanel(state, parameters, commands),
         ControllerPanel(state, clients.controllers),
         DrivePanel(state, clients.drive),
+        DeclaredWindows(state, clients),
         WorldPanel(state, clients),
         CamerasPanel(state, clients.images),
         PlotsPanel(state, parameters, clients.fields),

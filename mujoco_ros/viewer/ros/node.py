@@ -17,6 +17,7 @@ from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.entities import EntityRequests
@@ -73,11 +74,12 @@ class ViewerNode:
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
         drawings, drive = DrawnTopics(endpoints, now), VelocityPublisher(endpoints, now)
-        fields = FieldSubscriber(endpoints, now)
+        fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
+        declared = DeclaredPanels(caller, requests, endpoints)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
-        ticking = (caller, parameters, run_state, self._commands, machines)
-        ticking += (images, drawings, drive, fields)
+        inputs = (images, drawings, drive, fields, declared, panel_fields)
+        ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
         self._ticks = [guarded(it.tick) for it in ticking]
         self.clients = Clients(
             simulation=run_state,
@@ -89,6 +91,8 @@ class ViewerNode:
             drawings=drawings,
             drive=drive,
             fields=fields,
+            panels=declared,
+            panel_fields=panel_fields,
             log=RosoutSubscriber(endpoints).after,
             latest_request=lambda: requests.latest,
         )

@@ -19,6 +19,7 @@ from mujoco_ros.viewer.clients import (
 )
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
+from mujoco_ros.viewer.panel_descriptions import PanelInfo
 
 Record = Callable[..., Request]
 
@@ -187,6 +188,30 @@ class FakeFields:
         return taken
 
 
+@dataclass
+class FakePanels:
+    record: Record
+    known: dict[str, PanelInfo] = field(default_factory=dict)
+    settings: dict[tuple[str, str], ParameterInfo] = field(default_factory=dict)
+    tables: dict[str, list[list[str]]] = field(default_factory=dict)
+    watched: tuple[str, ...] = ()
+
+    def setting(self, node: str, parameter: str) -> ParameterInfo | None:
+        return self.settings.get((node, parameter))
+
+    def set(self, node: str, parameter: str, value: Any) -> Request:
+        return self.record("set_setting", node, parameter, value)
+
+    def press(self, label: str, service: str) -> Request:
+        return self.record("press", label, service)
+
+    def watch(self, tables: Collection[str]) -> None:
+        self.watched = tuple(tables)
+
+    def rows(self, table: str) -> Sequence[Sequence[str]]:
+        return self.tables.get(table, ())
+
+
 class FakeClients:
     """Has the attributes of `Clients`; tests complete the `requests`.
 
@@ -207,7 +232,8 @@ class FakeClients:
         self.entities = FakeEntities(self._request)
         self.images = FakeImages()
         self.drawings = FakeDrawings()
-        self.fields = FakeFields()
+        self.fields, self.panel_fields = FakeFields(), FakeFields()
+        self.panels = FakePanels(self._request)
         self.drive = FakeDrive(lambda *call: self.calls.append(call))
 
     def called(self, name: str) -> list[tuple[Any, ...]]:

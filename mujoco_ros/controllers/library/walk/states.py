@@ -19,6 +19,7 @@ from mujoco_ros.controllers.library.walk.drawing import draw_walk
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
+from mujoco_ros.controllers.library.walk.standing_panel import StandingPanel
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk.walking_robot import WalkingRobot
 from mujoco_ros.model.errors import UserInputError
@@ -244,7 +245,7 @@ def _take_goal(context: StateContext, walker: WalkingRobot) -> bool:
     return True
 
 
-class StandBalanced(WatchedWalkState):
+class StandBalanced(StandingPanel, WatchedWalkState):
     """Stands on both feet, at first in the measured pose, until a client commands a motion."""
 
     outcomes = ("commanded", "goal", *WatchedWalkState.outcomes)
@@ -269,9 +270,11 @@ class StandBalanced(WatchedWalkState):
         """Balance."""
         command = _commanded(context, _NEWEST, self.fastest)
         ended = self.balance(context, _STANDING)
+        self.standing = self.walking(context)
+        is_sent, self.is_sent = self.is_sent, False
         if ended is None and command is not None and not command.is_zero:
             return "commanded"
-        if ended is None and _take_goal(context, self.walking(context)):
+        if ended is None and (is_sent or _take_goal(context, self.standing)):
             return "goal"
         return ended
 

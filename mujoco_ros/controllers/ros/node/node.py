@@ -31,6 +31,7 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
+from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.controllers.ros.controller_settings import controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
@@ -124,6 +125,12 @@ class ControllerNode(Node):
         supervised.configure(robot)
         StateParameters(parameters, supervised.machine)
         parameters.reject_unknown()
+        panel = controller_panel(endpoints, supervised.machine, _call)
+
+        def publish(time: float) -> None:
+            topics.publish(time)
+            panel.publish(time)
+
         output = self._output(endpoints, plant, index, values, loaded.period)
         self._duplicates = DuplicateNodes(
             self, self.resolve_topic_name(output.topic), self._is_controller
@@ -146,7 +153,7 @@ class ControllerNode(Node):
                 ),
             ),
             observed=images.observe,
-            stepped=topics.publish,
+            stepped=publish,
             requests=HostRequests(gains, placement, images),
             stopped=self._publish_diagnostics,
         )

@@ -3,12 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
 from std_msgs.msg import Float64
 from std_srvs.srv import SetBool
 
 from mujoco_ros.extensions.endpoints import publisher, service
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, Field
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,12 @@ class ConveyorBelt(Extension):
     """
 
     Settings = BeltSettings
+    panel = (
+        Field("speed [m/s]", "speed"),
+        Button("Start", "start"),
+        Button("Stop", "stop"),
+        DisplayedPlot("Distance", "travelled", ("distance",), "m"),
+    )
     initial_state: ClassVar = {"speed": [0.0], "distance": [0.0], "runs": [1.0]}
     settings: BeltSettings
 
@@ -49,6 +57,18 @@ class ConveyorBelt(Extension):
     def release(self) -> None:
         """Stop the belt, which nothing holds in place any more."""
         self.state["speed"][0] = self.data.qvel[self._dof] = 0.0
+
+    def start(self) -> None:
+        """Start the belt."""
+        self.state["runs"][0] = 1.0
+
+    def stop(self) -> None:
+        """Stop the belt."""
+        self.state["runs"][0] = 0.0
+
+    def travelled(self) -> np.ndarray:
+        """Return the distance travelled [m].  # (1,)"""
+        return self.state["distance"]
 
     @service(SetBool, "run")
     def run(self, request: SetBool.Request, response: SetBool.Response) -> None:

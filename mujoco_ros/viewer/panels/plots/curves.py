@@ -1,8 +1,8 @@
 """The curves of the plots: of the shared state, and of fields of messages."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +24,8 @@ _DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
 SignalKey = tuple[str, ...]
 
 
-class Curve(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Curve:
     """A curve to draw.
 
     Attributes:

@@ -1,0 +1,1 @@
+"""Panels that controllers and extensions declare, as topics, services and parameters."""

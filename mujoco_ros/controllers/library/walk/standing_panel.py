@@ -1,0 +1,52 @@
+"""The panel of a robot that stands and balances."""
+
+from math import pi
+from typing import ClassVar
+
+import numpy as np
+
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.inputs import PlanarPose
+from mujoco_ros.controllers.library.walk.goal import joined
+from mujoco_ros.controllers.library.walk.walking_robot import WalkingRobot
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedTable, PanelItem
+
+
+class StandingPanel:
+    """Buttons for near goals, the loads of the feet, and the error of the DCM.
+
+    Attributes:
+        standing: The robot, set in each tick.
+        is_sent: Whether a button has set its goal.
+    """
+
+    panel: ClassVar[tuple[PanelItem, ...]] = (
+        Button("Walk 1 m ahead", "walk_ahead"),
+        Button("Turn left", "turn_left"),
+        DisplayedTable("Feet", "feet", ("foot", "load [N]")),
+        DisplayedPlot("Error of the DCM", "dcm_error", ("x", "y"), "m"),
+    )
+    standing: WalkingRobot
+    is_sent = False
+
+    def walk_ahead(self, _context: StateContext) -> None:
+        """Walk a metre forwards."""
+        self._send(PlanarPose(1.0, 0.0, 0.0))
+
+    def turn_left(self, _context: StateContext) -> None:
+        """Turn by a quarter to the left."""
+        self._send(PlanarPose(0.0, 0.0, 0.5 * pi))
+
+    def feet(self) -> list[tuple[str, float]]:
+        """Return the load of each foot [N]."""
+        estimator = self.standing.estimator
+        names = [sole.name for sole in estimator.soles]
+        return list(zip(names, estimator.loads.tolist(), strict=True))
+
+    def dcm_error(self) -> np.ndarray:
+        """Return the error of the divergent component of motion [m].  # (2,)"""
+        return self.standing.dcm_error
+
+    def _send(self, goal: PlanarPose) -> None:
+        """Set a goal relative to the robot, for the next `run`."""
+        self.standing.goal, self.is_sent = joined(self.standing.place(), goal), True

@@ -1,0 +1,84 @@
+"""Panels that nodes on the graph declare."""
+
+import json
+import time
+
+import pytest
+from rcl_interfaces.srv import ListParameters
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+
+from mujoco_ros.bridge.publishing.topics import LATCHED
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
+from mujoco_ros.viewer.ros.requests import Requests
+
+TOPIC = "/hand/panel"
+DESCRIPTION = {
+    "title": "hand",
+    "node": "/hand",
+    "groups": [{"name": "", "items": [{"kind": "number", "label": "F", "parameter": "force"}]}],
+}
+
+
+@pytest.fixture
+def panels(ros_node, caller) -> DeclaredPanels:
+    return DeclaredPanels(caller, Requests(ros_node), Endpoints(ros_node))
+
+
+@pytest.fixture
+def until(panels, spin_until):
+    def waited(condition) -> bool:
+        def ticked() -> bool:
+            panels.tick(time.monotonic())
+            return bool(condition())
+
+        return bool(spin_until(ticked))
+
+    return waited
+
+
+def test_a_panel_is_found_with_its_parameters_until_its_node_ends(panels, until, ros_node, caller):
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data=json.dumps(DESCRIPTION)))
+    assert until(lambda: TOPIC in panels.known)
+    assert panels.known[TOPIC].title == "hand"
+    assert panels.setting("/hand", "force") is None
+    assert "/hand/list_parameters" in caller.names()
+    caller.answer("/hand/list_parameters", ListParameters.Response())
+    request = panels.set("/hand", "force", 2.0)
+    assert until(lambda: "/hand/set_parameters_atomically" in caller.names())
+    assert request.command == "ros2 param set /hand force 2.0"
+    ros_node.destroy_publisher(publisher)
+    assert until(lambda: not panels.known)
+
+
+def test_what_is_no_panel_is_logged_once(panels, until, ros_node, caplog):
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data="{}"))
+    assert until(lambda: "'/hand/panel' is no panel" in caplog.text)
+    publisher.publish(String(data="x" * (1 << 19)))
+    assert until(lambda: "characters" in caplog.text)
+    assert not panels.known
+
+
+def test_a_button_calls_its_service(panels, until, caller):
+    request = panels.press("Open", "/hand/panel/open")
+    assert until(lambda: "/hand/panel/open" in caller.names())
+    assert request.command == "ros2 service call /hand/panel/open std_srvs/srv/Trigger"
+    caller.answer("/hand/panel/open", Trigger.Response(success=False, message="it is stuck"))
+    assert request.ok is False
+    assert request.message == "it is stuck"
+
+
+def test_a_watched_table_is_received(panels, until, ros_node):
+    publisher = ros_node.create_publisher(String, "/hand/panel/feet", 10)
+    panels.watch(["/hand/panel/feet"])
+    assert until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(String(data="no table"))
+    publisher.publish(String(data='[["left", "3"]]'))
+    assert until(lambda: panels.rows("/hand/panel/feet"))
+    assert panels.rows("/hand/panel/feet") == [["left", "3"]]
+    panels.watch([])
+    assert until(lambda: publisher.get_subscription_count() == 0)
+    assert panels.rows("/hand/panel/feet") == ()

@@ -1,0 +1,46 @@
+"""Descriptions of declared panels, which any node can publish."""
+
+import json
+
+import pytest
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.panel_descriptions import panel_info, table_rows
+
+BUTTON = {"kind": "button", "label": "Open", "service": "/walk/panel/open"}
+
+
+def described(**changes: object) -> str:
+    group = {"name": "WALK", "items": [BUTTON]}
+    return json.dumps({"title": "walk", "node": "/walk", "groups": [group]} | changes)
+
+
+def test_a_description_is_read():
+    info = panel_info(described())
+    assert (info.title, info.node, info.groups[0].name) == ("walk", "/walk", "WALK")
+    assert info.groups[0].items[0].service == "/walk/panel/open"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[" * 100_000,
+        "3",
+        described(titel="x"),
+        described(title=5),
+        described(groups=[{"name": "W", "items": [{"kind": "button"}]}]),
+        described(groups=[{"name": "W", "items": [BUTTON] * 600}]),
+    ],
+)
+def test_what_is_no_description_is_an_error(text):
+    with pytest.raises(UserInputError):
+        panel_info(text)
+
+
+def test_rows_of_a_table_are_texts_and_limited():
+    assert table_rows('[["left", 1.5], []]') == [["left", "1.5"], []]
+    assert len(table_rows(json.dumps([["x"]] * 1000))) == 200
+    for text in ("{", "5", '["x"]'):
+        with pytest.raises(UserInputError):
+            table_rows(text)
