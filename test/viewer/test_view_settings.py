@@ -112,8 +112,8 @@ def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, 
     before = {type(it): it for it in main_loop._plugins(state, FakeClients())}
     signal = ("arm joints", "elbow_joint", "torque")
     before[PlotsPanel].update()
-    before[PlotsPanel].select(signal, True)
-    before[PlotsPanel].span_s = 5.0
+    before[PlotsPanel].signals.select(signal, True)
+    before[PlotsPanel].axis.span_s = 5.0
     before[OverlaysPanel].shown["Balance"] = True
     before[OverlaysPanel].shown["External wrenches"] = False
     before[OverlaysPanel].scale.force = 0.5
@@ -124,9 +124,10 @@ def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, 
 
     after = {type(it): it for it in main_loop._plugins(state, FakeClients())}
     after[PlotsPanel].update()
-    assert signal in [it.key for it in after[PlotsPanel].plotted]
-    assert len(after[PlotsPanel].plotted) == len(before[PlotsPanel].plotted)
-    assert after[PlotsPanel].span_s == 5.0
+    selected = after[PlotsPanel].signals.selected
+    assert signal in [it.key for it in selected]
+    assert len(selected) == len(before[PlotsPanel].signals.selected)
+    assert after[PlotsPanel].axis.span_s == 5.0
     assert after[OverlaysPanel].shown == before[OverlaysPanel].shown
     assert after[OverlaysPanel].scale.force == 0.5
     assert after[CamerasPanel].kind is ImageKind.DEPTH
@@ -202,12 +203,14 @@ def test_settings_that_are_not_valid_change_nothing(context, state, settings) ->
         {"shown": 5, "force": 1e300},
         {"signals": [5, ["a"]], "span_s": 7.0},
         {"signals": "all"},
+        {"fields": [5, ["a"], ["/odom", 3]]},
+        {"fields": 7},
         {"selected": [["arm"], 5, ["", "missing"]], "kind": "sound"},
         {"level": 99},
         {"level": "high"},
         {"level": [1]},
     ],
-    ids=range(8),
+    ids=range(10),
 )
 def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
     for panel in main_loop.panels(state, FakeClients()):
@@ -215,7 +218,8 @@ def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
         panel.settings()
         if isinstance(panel, PlotsPanel):
             panel.update()
-            assert panel.span_s == 10.0
+            assert panel.axis.span_s == 10.0
+            assert panel.fields.selected == []
         if isinstance(panel, OverlaysPanel):
             assert panel.scale.force == type(panel.scale)().force
         if isinstance(panel, LogPanel):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 

@@ -67,9 +67,10 @@ class PlotsPanel(Panel):
         """Set what is valid among kept settings; signals of other models are not selected."""
         if isinstance(kept := settings.get("signals"), list):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
-        for key in settings.get("fields") or ():
-            topic, path = key
-            self.fields.select(FieldKey(str(topic), str(path)), True)
+        fields = settings.get("fields")
+        for key in fields if isinstance(fields, list) else ():
+            if isinstance(key, list) and [type(it) for it in key] == [str, str]:
+                self.fields.select(FieldKey(*key), True)
         if settings.get("span_s") in SPANS_S:
             self.axis.span_s = float(settings["span_s"])
 
