@@ -21,7 +21,7 @@ class Button:
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class SettingField:
     """A setting, which is a parameter. Its type determines what is shown.
 
     A check box for bool, a number for int and float, a list for a choice, a text for str, a vector
@@ -68,7 +68,7 @@ class DisplayedPlot:
     unit: str = ""
 
 
-PanelItem = Button | Field | DisplayedTable | DisplayedPlot
+PanelItem = Button | SettingField | DisplayedTable | DisplayedPlot
 
 
 def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str], name: str) -> None:
@@ -85,7 +85,7 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
     """
     known = tuple(settings)
     for item in panel:
-        if isinstance(item, Field):
+        if isinstance(item, SettingField):
             if item.setting not in known:
                 raise unknown("setting", item.setting, known, where=f"the panel of {name}")
         elif not callable(getattr(owner, item.method, None)):

@@ -22,8 +22,8 @@ from mujoco_ros.model.panel_items import (
     Button,
     DisplayedPlot,
     DisplayedTable,
-    Field,
     PanelItem,
+    SettingField,
     check_panel,
 )
 from mujoco_ros.sim.command_queue import QueueFullError
@@ -115,7 +115,7 @@ class PanelServer:
 
     def _open(self, group: PanelGroup, item: PanelItem) -> dict[str, Any]:
         """Open what an item needs; return its description."""
-        if isinstance(item, Field):
+        if isinstance(item, SettingField):
             return _field(item.label, group.settings[item.setting])
         name = within(self._base, *group.path, item.method)
         described: dict[str, Any] = {"label": item.label}

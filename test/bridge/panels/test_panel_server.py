@@ -13,13 +13,13 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedTable, Field
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedTable, SettingField
 
 ITEMS = (
     Button("Open the hand", "open"),
-    Field("Speed", "speed"),
-    Field("Gait", "gait"),
-    Field("Goal", "goal"),
+    SettingField("Speed", "speed"),
+    SettingField("Gait", "gait"),
+    SettingField("Goal", "goal"),
     DisplayedTable("Feet", "feet", ("foot", "load [N]")),
     DisplayedPlot("Error", "error", ("x", "y"), "m"),
 )
@@ -165,7 +165,7 @@ def test_a_display_that_fails_ends_alone(server, owner, ros_node, spin_until, ca
 @pytest.mark.parametrize(
     ("item", "message"),
     [
-        (Field("Speed", "sped"), "the panel of WALK: setting 'sped' not found .*'speed'"),
+        (SettingField("Speed", "sped"), "the panel of WALK: setting 'sped' not found .*'speed'"),
         (Button("Open", "opn"), "the panel of WALK names the method 'opn', which Owner does not"),
     ],
 )

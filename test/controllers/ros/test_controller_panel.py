@@ -17,7 +17,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, Field
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, SettingField
 
 
 class Grip(State):
@@ -27,7 +27,7 @@ class Grip(State):
     panel = (
         Button("Open", "open"),
         Button("Break", "fail"),
-        Field("Force", "force"),
+        SettingField("Force", "force"),
         DisplayedPlot("Opening", "opening", ("hand",), "m"),
     )
 

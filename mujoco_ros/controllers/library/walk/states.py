@@ -23,6 +23,7 @@ from mujoco_ros.controllers.library.walk.standing_panel import StandingPanel
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk.walking_robot import WalkingRobot
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.panel_items import SettingField
 
 WALKER: Key[Walker] = Key("walk/walker", Walker)
 _RESUMES: Key[str] = Key("walk/resumes", str)
@@ -285,6 +286,7 @@ class WalkWithVelocity(WatchedWalkState):
     has_live_settings = True
     outcomes = ("goal", *WatchedWalkState.outcomes)
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
+    panel = (SettingField("forwards [m/s]", "velocity_x"),)
     resumes = "walk_on"
     Config = WalkWithVelocityConfig
     config: WalkWithVelocityConfig

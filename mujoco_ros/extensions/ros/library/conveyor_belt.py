@@ -10,7 +10,7 @@ from std_srvs.srv import SetBool
 from mujoco_ros.extensions.endpoints import publisher, service
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, Field
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, SettingField
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class ConveyorBelt(Extension):
 
     Settings = BeltSettings
     panel = (
-        Field("speed [m/s]", "speed"),
+        SettingField("speed [m/s]", "speed"),
         Button("Start", "start"),
         Button("Stop", "stop"),
         DisplayedPlot("Distance", "travelled", ("distance",), "m"),
