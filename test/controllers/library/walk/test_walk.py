@@ -173,6 +173,23 @@ def test_a_robot_goes_to_a_goal_and_stops_within_two_centimetres_and_two_degrees
         goals.receive(PlanarGoal(PlanarPose(0.1, 0.0, float("nan"))), robot.simulation.time)
 
 
+def test_a_button_of_the_panel_sends_a_standing_robot_ahead():
+    robot = WalkingRobot()
+    robot.run(0.5)
+    state = robot.machine.instances["STAND"]
+    (left, load), (right, other) = state.feet()
+    assert (left, right) == ("left_foot", "right_foot")
+    weight = robot.simulation.model.body_subtreemass[robot.base] * 9.81
+    assert load + other == pytest.approx(weight, rel=0.1), "without what is below the sensors"
+    assert np.abs(state.dcm_error()).max() < 0.02
+    robot.machine.press("STAND", "walk_ahead")
+    robot.run(3.0)
+    assert robot.went() == ["GO"]
+    assert robot.run(0.005)[-1][0] > 0.1
+    with pytest.raises(UserInputError, match="'STAND' is not active; GO is"):
+        robot.machine.press("STAND", "walk_ahead")
+
+
 def test_a_pushed_robot_steps_in_place_until_it_is_steady():
     robot = WalkingRobot()
     robot.machine.configure("STAND", {"recover_above": 0.03})
