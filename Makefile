@@ -12,6 +12,7 @@ DIR    ?= .
 SECONDS ?= 600
 SEED   ?= $(shell date +%s)
 FOLDER ?= soak
+GPU    ?=
 
 VENV := .venv$(if $(filter-out jazzy,$(ROS)),-$(ROS))
 BIN  := $(VENV)/bin
@@ -30,7 +31,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,12 +40,13 @@ help: ## show this help
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
-	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench` or `make soak`\n'
+	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench`, `make soak` or `make train`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
 	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'
 	@printf '  PLUGIN=         folder of `make plugin`, default examples/engine_plugin\n'
 	@printf '  FOLDER=         results of `make soak`, default soak\n'
+	@printf '  GPU=            packages of JAX of `make train`, e.g. cuda13; default: the processor\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
@@ -103,6 +105,14 @@ bench: setup ## measure performance and compare it with the limits
 
 soak: setup ## run for hours, and record what is dropped and what grows; resumes
 	@$(RUN) $(BIN)/python -m benchmark.soak $(FOLDER) --resume $(ARGS)
+
+# Its own environment: MJX needs its own version of MuJoCo.
+TRAINING := .venv-train/bin/python
+train: ## train the policy of the quadruped; with a graphics card GPU=cuda13
+	@test -x $(TRAINING) || $(or $(PYTHON),python3) -m venv .venv-train
+	@$(RUN) $(TRAINING) -m pip install --quiet --requirement requirements/training.txt \
+		$(if $(GPU),--constraint requirements/training.txt "jax[$(GPU)]")
+	@exec $(RUN) $(TRAINING) -m training $(ARGS)
 
 pictures: setup ## draw the figures of docs/
 	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)

@@ -21,6 +21,7 @@ from page_animation import draw_animation
 from page_figure import draw_page
 from scene_view import SMALL, View, photograph
 from soak_plot import soak_plot
+from training_plot import training_plot
 from walk_plots import WALKS
 
 from mujoco_ros.model.scene.config import load_scene
@@ -116,7 +117,7 @@ VIEWS = (
 )
 
 
-DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot}
+DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot, "training": training_plot}
 PAGES = {"viewer": "humanoid"}
 """Figures of the viewer's page, and their scenes."""
 ANIMATION = "pick_place"

@@ -67,8 +67,8 @@ ARGUMENTS = [
         "controller",
         default_value="",
         description="Controller that runs in the simulator, synchronous with the physics: a "
-        "shipped one (grasp_reflex, handover, pick_place, stand, trot, walk, walk_grasp) or the "
-        "path of a YAML file. Default: the value in the params_file, or none.",
+        "shipped one (grasp_reflex, handover, pick_place, stand, trot, trot_policy, walk, "
+        "walk_grasp) or the path of a YAML file. Default: the value in the params_file, or none.",
     ),
     DeclareLaunchArgument(
         "controllers",

@@ -121,7 +121,8 @@ def _parser() -> argparse.ArgumentParser:
         metavar="CONDITIONS",
         help="random conditions of the episodes: for pick_place lab (default), table or perturbed, "
         "for stand humanoid (default) or quadruped, for walk and trot pushed (default), randomised "
-        "and walks of a minute on plates and slopes, for walk_grasp pushed or randomised; "
+        "and walks of a minute on plates and slopes, for walk_grasp pushed or randomised, "
+        "for trot_policy randomised (default) or one direction; "
         "or a YAML file with ranges, for pick_place of x, y, reach, yaw, size, mass, friction, "
         "offset, delay, obstacle and motion",
     )

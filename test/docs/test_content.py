@@ -321,7 +321,7 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
         return
     trials = (
         *(("reach", "pick_place"), ("at", "stand")),
-        *(("box_mass", "walk_grasp"), ("yaw", "walk")),
+        *(("box_mass", "walk_grasp"), ("trunk_mass", "trot_policy"), ("yaw", "walk")),
     )
     for key, controller in trials:
         if key in content:

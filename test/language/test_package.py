@@ -20,6 +20,7 @@ FOLDERS = (
     "launch",
     "mujoco_ros",
     "test",
+    "training",
     "urdf_mjcf",
 )
 SOURCES = {

@@ -38,7 +38,7 @@ ROSDEP_KEYS = {
     "zstandard": "mcap-ros2-support",
 }
 WITHOUT_KEY = {
-    *("coacd", "daqp", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
+    *("coacd", "daqp", "jax", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
     *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""

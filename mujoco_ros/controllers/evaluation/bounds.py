@@ -91,6 +91,11 @@ ESTIMATE = (
     Bound("its velocity, RMS [cm/s]", "", 5.0, _largest("estimate_velocity", 1e2), 2),
 )
 """Of the estimated base of a walking robot."""
+TROT = (
+    Bound("error of the mean velocity, RMS [m/s]", "", 0.05, _rms("velocity_error"), 3),
+    Bound("the same, turning [rad/s]", "", 0.05, _rms("yaw_rate_error"), 3),
+)
+"""Of the trotting quadruped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,7 @@ _TERRAIN = tuple(
     for ground in ("plates", "slope")
     for direction in ("forwards", "sideways", "turning")
 )
+_TROTS = ("forwards", "backwards", "sideways", "turning", "standing")
 _WALK = (
     *(Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)),
     *_TERRAIN,
@@ -134,6 +140,9 @@ ACCEPTANCE: Mapping[str, Acceptance] = {
     # The success rate is checked for both conditions together.
     "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, TABLE[1:])), 1),
     "trot": Acceptance(_WALK, 1),
+    "trot_policy": Acceptance(
+        (Check("randomised", 30, TROT), *(Check(name, 2, TROT) for name in _TROTS)), 1
+    ),
     "walk": Acceptance(_WALK, 1),
     "walk_grasp": Acceptance(
         (Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)), 1

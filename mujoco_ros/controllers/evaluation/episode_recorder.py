@@ -25,6 +25,7 @@ class EpisodeRecorder:
         estimate: Errors of the base that the controller estimates.
         turned: Angle by which a floating base has turned about the vertical, with whole turns
             [rad].
+        travelled: Path of a floating base along its own heading, and to its left [m].  # (2,)
     """
 
     def __init__(self, simulation: Simulation, host: ControllerHost) -> None:
@@ -40,6 +41,8 @@ class EpisodeRecorder:
         bases = simulation.layout.robots[0].bases
         self._base = bases[0] if bases else None
         self.turned, self._yaw = 0.0, _yaw(simulation.data.qpos, self._base)
+        self.travelled = np.zeros(2)
+        self._place = _place(simulation.data.qpos, self._base)
 
     def record(self) -> bool:
         """Record the last step if it was a tick; return whether it was."""
@@ -55,10 +58,14 @@ class EpisodeRecorder:
         yaw = _yaw(sample.qpos, self._base)
         self.turned += (yaw - self._yaw + np.pi) % (2.0 * np.pi) - np.pi
         self._yaw = yaw
+        place = _place(sample.qpos, self._base)
+        (x, y), cosine, sine = place - self._place, np.cos(yaw), np.sin(yaw)
+        self.travelled += cosine * x + sine * y, cosine * y - sine * x
+        self._place = place
         if self._base is not None and ESTIMATED_BASE in self.store:
             qpos, dof = self._base.qpos, self._base.dof
-            place, velocity = sample.qpos[qpos : qpos + 7], sample.qvel[dof : dof + 6]
-            self.estimate.add(self.store.get(ESTIMATED_BASE), place, velocity)
+            pose, velocity = sample.qpos[qpos : qpos + 7], sample.qvel[dof : dof + 6]
+            self.estimate.add(self.store.get(ESTIMATED_BASE), pose, velocity)
         return True
 
     @property
@@ -93,3 +100,8 @@ def _yaw(qpos: np.ndarray, base: FloatingBase | None) -> float:
         return 0.0
     w, x, y, z = qpos[base.qpos + 3 : base.qpos + 7]
     return float(np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)))
+
+
+def _place(qpos: np.ndarray, base: FloatingBase | None) -> np.ndarray:
+    """Return the horizontal position of a base [m]; zero without one.  # (2,)"""
+    return np.zeros(2) if base is None else qpos[base.qpos : base.qpos + 2].copy()

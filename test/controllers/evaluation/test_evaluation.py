@@ -198,7 +198,8 @@ def test_the_command_writes_its_tables_and_reports_wrong_arguments(tmp_path, cap
     assert main(["pick_place", "--random", "lob"]) == 1
     assert "did you mean 'lab'?" in capsys.readouterr().err
     assert main(["stand", "--check"]) == 1
-    assert "--check is for pick_place, trot, walk, walk_grasp:" in capsys.readouterr().err
+    listing = "pick_place, trot, trot_policy, walk, walk_grasp"
+    assert f"--check is for {listing}:" in capsys.readouterr().err
 
 
 def test_a_check_of_walk_fails_with_each_limit_that_is_missed(capsys, monkeypatch):

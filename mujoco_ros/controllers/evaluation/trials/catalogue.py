@@ -13,6 +13,11 @@ from mujoco_ros.controllers.evaluation.trials.handover import (
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
 from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
+from mujoco_ros.controllers.evaluation.trials.trot_policy import (
+    POLICY_TROTS,
+    PolicyTrots,
+    PolicyTrotTrial,
+)
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.controllers.evaluation.trials.walk_grasp import CARRIES, Carries, WalkGraspTrial
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -23,6 +28,7 @@ _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
     "pick_place": (PickPlaceTrial, Spread, SPREADS),
     "stand": (StandTrial, Pushes, PUSHES),
     "trot": (TrotTrial, Walks, TROTS),
+    "trot_policy": (PolicyTrotTrial, PolicyTrots, POLICY_TROTS),
     "walk": (WalkTrial, Walks, WALKS),
     "walk_grasp": (WalkGraspTrial, Carries, CARRIES),
 }

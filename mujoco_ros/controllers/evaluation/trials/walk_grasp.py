@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import ceil
 
 import mujoco
 import numpy as np
@@ -11,6 +10,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.pushes import draw_pushes, push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.library.pick_place.task import upright
@@ -28,7 +28,6 @@ _STANDING_ON = {
 _HALF_HEIGHT, _TABLE_HEIGHT = 0.1, 0.75
 _BOX_AT = (0.4, 0.0)
 """Middle of the places of the box [m]."""
-_PUSH_S = 0.1
 """Duration of a push [s]."""
 _FALLEN, _UPRIGHT = 0.8, 0.1
 """Part of the initial height below which the robot has fallen; largest tilt at the end [rad]."""
@@ -120,12 +119,7 @@ class WalkGraspTrial(Trial):
         for axis, place in zip("xy", _BOX_AT, strict=True):
             drawn[f"box_{axis}"] = place + random.uniform(-ranges.offset, ranges.offset)
         drawn["masses"] = float(random.integers(2**31))  # seed of the factors
-        pushes = ceil(self.limit / ranges.push_period) if ranges.push[1] > 0.0 else 0
-        for number in range(pushes):
-            drawn[f"push_{number}"] = random.uniform(*ranges.push)
-            drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
-            drawn[f"push_at_{number}"] = (number + random.uniform(0.4, 0.9)) * ranges.push_period
-        return drawn
+        return drawn | draw_pushes(random, ranges.push, ranges.push_period, self.limit)
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set the start of the robot, the tables and the box."""
@@ -159,15 +153,7 @@ class WalkGraspTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Push."""
-        base, force = free_base(simulation.model), np.zeros(3)
-        mass = float(simulation.model.body_subtreemass[base])
-        number = int(simulation.time / self.ranges.push_period)
-        since = simulation.time - conditions.get(f"push_at_{number}", np.inf)
-        if 0.0 <= since < _PUSH_S:
-            angle = conditions[f"push_direction_{number}"]
-            force[:2] = np.array([np.cos(angle), np.sin(angle)])
-            force *= conditions[f"push_{number}"] * mass / _PUSH_S
-        simulation.data.xfrc_applied[base, :3] = force
+        push_base(simulation, conditions, self.ranges.push_period)
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure the base and the box at the end, and the estimated base."""

@@ -1,0 +1,43 @@
+"""Pushes of a floating base at random times."""
+
+from collections.abc import Mapping
+from math import ceil
+
+import numpy as np
+
+from mujoco_ros.controllers.evaluation.model_edits import free_base
+from mujoco_ros.sim.simulation import Simulation
+
+_PUSH_S = 0.1
+"""Duration of a push [s]."""
+
+
+def draw_pushes(
+    random: np.random.Generator, push: tuple[float, float], period: float, duration: float
+) -> dict[str, float]:
+    """Draw one push in each period; none if all would be zero.
+
+    Args:
+        random: Source of the numbers.
+        push: Smallest and largest impulse per mass of the robot [m/s].
+        period: [s]
+        duration: Time until the last push at the latest [s].
+    """
+    drawn: dict[str, float] = {}
+    for number in range(ceil(duration / period) if push[1] > 0.0 else 0):
+        drawn[f"push_{number}"] = random.uniform(*push)
+        drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
+        drawn[f"push_at_{number}"] = (number + random.uniform(0.4, 0.9)) * period
+    return drawn
+
+
+def push_base(simulation: Simulation, conditions: Mapping[str, float], period: float) -> None:
+    """Apply the push of the present time to the first floating base."""
+    base, force = free_base(simulation.model), np.zeros(3)
+    mass = float(simulation.model.body_subtreemass[base])
+    number = int(simulation.time / period)
+    if 0.0 <= simulation.time - conditions.get(f"push_at_{number}", np.inf) < _PUSH_S:
+        angle = conditions[f"push_direction_{number}"]
+        force[:2] = np.array([np.cos(angle), np.sin(angle)])
+        force *= conditions[f"push_{number}"] * mass / _PUSH_S
+    simulation.data.xfrc_applied[base, :3] = force

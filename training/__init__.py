@@ -1,0 +1,1 @@
+"""Training of the policy of `trot_policy`: ``python -m training``."""
