@@ -16,7 +16,12 @@ from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import SimulationState
-from simulation_interfaces.srv import DeleteEntity, GetEntityState, SetSimulationState
+from simulation_interfaces.srv import (
+    DeleteEntity,
+    GetEntityState,
+    GetSimulationState,
+    SetSimulationState,
+)
 from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
@@ -205,6 +210,34 @@ def resets(shown: PageDriver, listener: Listener) -> bool:
 
 def test_a_button_resets_the_simulation(shown, listener):
     assert resets(shown, listener)
+
+
+def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, listener):
+    client = listener.node.create_client(GetSimulationState, "/mujoco/get_simulation_state")
+    assert client.wait_for_service(60.0)
+    clock = listener.record(Clock, "/clock")
+
+    def seconds() -> float:
+        stamp = clock.latest.clock
+        return float(stamp.sec + 1e-9 * stamp.nanosec)
+
+    def is_paused() -> bool:
+        answer = listener.result(client.call_async(GetSimulationState.Request()))
+        return bool(answer.state.state == SimulationState.STATE_PAUSED)
+
+    assert listener.spin_until(lambda: len(clock) > 0 and seconds() > 1.0)
+    shown.click("##history/##past")
+    shown.middle("##history/Continue from here")
+    before = seconds()
+    shown.click("##history/Continue from here")
+    assert listener.spin_until(is_paused)
+    set_state(listener, SimulationState.STATE_PLAYING)
+    count = len(clock)
+    assert listener.spin_until(lambda: len(clock) > count)
+    earliest = min(it.clock.sec + 1e-9 * it.clock.nanosec for it in clock.messages[count:])
+    assert earliest < before, "it continues from then"
+    listener.node.destroy_client(client)
+    listener.forget_subscriptions()
 
 
 def test_an_edited_gain_is_a_parameter(shown, listener):

@@ -196,7 +196,7 @@ class PlotsPanel(Panel):
                 for curve in curves if is_open else ():
                     at = [curve.history.value(curve.index, time) for time in (first, second)]
                     imgui.TableNextRow()
-                    widgets.cell(curve.name)
+                    widgets.cell(f"{curve.name} ({curve.plot.rpartition(' ')[2]})")
                     for value in (*at, at[1] - at[0]):
                         widgets.number_cell(f"{value:.4g}")
 

@@ -38,8 +38,9 @@ class TimeAxis:
         self.held = None
 
     def put_cursors(self, newest: float) -> None:
-        """Put two cursors into the range."""
+        """Put two cursors into the range, which stays, for a newest sample at a time [s]."""
         begin, end = self.range(newest)
+        self.hold(begin, end)
         third = (end - begin) / 3.0
         self.cursors = begin + third, end - third
 

@@ -199,6 +199,7 @@ def test_two_cursors_measure_between_them(show, state):
     history.curve(0)[:] = 3.0 * history.times
     frames.build()
     assert "dt = 5.0000 s, 0.2 Hz" in frames.texts
+    assert "shoulder_pan_joint q (rad)" in frames.texts
     assert [text for text in frames.texts if text in ("6", "21", "15")] == ["6", "21", "15"]
     assert qpos >= 0
     frames.use("No cursors")

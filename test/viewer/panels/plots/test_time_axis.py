@@ -26,6 +26,7 @@ def test_cursors_begin_within_the_range():
     axis = TimeAxis(span_s=9.0)
     axis.put_cursors(9.0)
     assert axis.cursors == (3.0, 6.0)
+    assert axis.range(20.0) == (0.0, 9.0), "which stays"
 
 
 def test_values_have_margins():
