@@ -123,9 +123,8 @@ class HistoryBar:
                 if widgets.button(kind):
                     self._saving.save(kind)
             if self._saving.request is not None:
-                imgui.PushTextWrapPos(style.SAVING_WIDTH)
+                imgui.Dummy(imgui.Vec2(style.SAVING_WIDTH, 0.0))  # the width to wrap the text at
                 widgets.request_result(self._saving.request)
-                imgui.PopTextWrapPos()
 
     def _step(self, states: int) -> None:
         """Show the state that is some states after the shown one."""
