@@ -29,7 +29,7 @@ from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
 from mujoco_ros.bridge.simulation_interfaces.past_states import PastStateService
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.static_frames import TfFrames
+from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.controllers.ros.controller_settings import (
     ControllerSettings,
     controller_settings,
@@ -45,7 +45,7 @@ COMPONENTS: tuple[type[Component], ...] = (
     PastStateService,
     RunControlServices,
     StateLogging,
-    TfFrames,
+    StaticFrames,
     WrenchServer,
     ChildProcesses,
     Publishers,
@@ -83,7 +83,7 @@ def compose(context: NodeContext) -> list[Component]:
     context.parameters.reject_unknown()
     appearance.apply_initial()
     descriptions = RobotDescriptions(context)
-    frames = TfFrames(context, descriptions)
+    frames = StaticFrames(context, descriptions)
     wrenches = WrenchServer(context)
     interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
     entities = EntityServices(context, interfaces)

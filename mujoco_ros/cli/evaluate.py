@@ -3,7 +3,7 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from errno import EACCES
 from os import W_OK, X_OK, access, sched_getaffinity
 from pathlib import Path
@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.resume and (options.check or options.episode is not None):
         parser.error("--resume is for evaluations with an output folder")
+    if options.cluster and (options.jobs is not None or options.episode is not None):
+        parser.error("--jobs and --episode are for this machine, not for --cluster")
     if options.check:
         return report_errors(lambda: _check(options))
     if options.episode is not None:
@@ -51,14 +53,11 @@ def _evaluate(options: argparse.Namespace) -> int:
     seeds, identity = _seeds(options.seed, options.episodes), identity_of(evaluated, options.seed)
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
-        kept = {it.seed for it in file.done}
-        left = [it for it in seeds if it not in kept]
-        if kept:
-            sys.stderr.write(f"{len(kept)} episodes of {path} are kept\n")
-        _, complete = run_episodes(
-            evaluated, left, options.jobs, cluster=options.cluster, keep=file.add
-        )
-        done = sorted((it for it in file.done if it.seed in seeds), key=lambda it: it.seed)
+        left = [it for it in seeds if it not in file.done]
+        if options.resume:
+            sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
+        _, complete = _run(options, evaluated, left, keep=file.add)
+        done = [file.done[it] for it in seeds if it in file.done]
     if not done:
         return fail("interrupted before any episode was done", INTERRUPTED)
     _write(options, done)
@@ -72,6 +71,16 @@ def _evaluate(options: argparse.Namespace) -> int:
     if complete:
         return 0
     return fail(f"{len(done)} of {len(seeds)} are done; continue with --resume", INTERRUPTED)
+
+
+def _run(
+    options: argparse.Namespace,
+    evaluated: Trial,
+    seeds: Sequence[int],
+    keep: Callable[[Episode], None] | None = None,
+) -> tuple[list[Episode], bool]:
+    jobs = options.jobs or len(sched_getaffinity(0))
+    return run_episodes(evaluated, seeds, jobs, cluster=options.cluster, keep=keep)
 
 
 def _beyond(summary: Summary) -> str:
@@ -99,7 +108,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--jobs",
         type=integer_from(1),
-        default=len(sched_getaffinity(0)),
         metavar="N",
         help="number of processes; default: one for each processor",
     )
@@ -107,8 +115,8 @@ def _parser() -> argparse.ArgumentParser:
         "--cluster",
         default="",
         metavar="ADDRESS",
-        help="run the episodes on the machines of a Ray cluster, at host:port; auto is the one of "
-        "this machine; default: this machine alone",
+        help="run the episodes on a Ray cluster of which this machine is part, at host:port; auto "
+        "is that of RAY_ADDRESS or of this machine; default: this machine alone",
     )
     parser.add_argument(
         "--resume",
@@ -214,9 +222,7 @@ def _check(options: argparse.Namespace) -> int:
     summaries, errors = [], []
     for check in acceptance.checks:
         seeds = _seeds(options.seed, check.episodes)
-        done, complete = run_episodes(
-            _trial(options, check.conditions), seeds, options.jobs, cluster=options.cluster
-        )
+        done, complete = _run(options, _trial(options, check.conditions), seeds)
         if not complete:
             return INTERRUPTED
         summaries.append(summarize(done))

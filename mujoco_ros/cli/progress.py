@@ -54,7 +54,7 @@ def run_episodes(
                 done.append(episode)
                 if keep is not None:
                     keep(episode)
-                bar.show(done)
+                bar.show(is_good=episode.success)
         complete = True
     except KeyboardInterrupt:
         pass
@@ -69,10 +69,14 @@ class _ProgressBar:
     def __init__(self, stream: TextIO, total: int) -> None:
         self._stream, self._total = stream, total
         self._begin = time.monotonic()
+        self._count = self._good = 0
         self._terminal = stream.isatty()
 
-    def show(self, done: Sequence[Episode]) -> None:
-        count, good = len(done), sum(it.success for it in done)
+    def show(self, *, is_good: bool) -> None:
+        """Count an episode."""
+        self._count += 1
+        self._good += is_good
+        count, good = self._count, self._good
         rate = count / (time.monotonic() - self._begin)
         left = timedelta(seconds=round((self._total - count) / rate))
         ending = f"{60.0 * rate:.1f} a minute, {left} left"

@@ -40,3 +40,7 @@ def die_always(seed: int) -> Episode:
 def slow_episode(seed: int) -> Episode:
     time.sleep(0.5)
     return fake_episode(seed)
+
+
+def lacks_a_module(_seed: int) -> Episode:
+    raise ModuleNotFoundError("nothing_like_it")

@@ -12,7 +12,7 @@ from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.sim.plant import Plant
 
 
-class TfFrames(Component):
+class StaticFrames(Component):
     """Plans the TF frames of each plant, and publishes the static ones.
 
     tf2_ros' broadcaster would keep publishing the frames of deleted robots.

@@ -1,15 +1,17 @@
 """Episodes on the machines of a Ray cluster."""
 
+import os
 import pickle
 import platform
 import socket
+import time
 from collections import Counter, deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode
-from mujoco_ros.controllers.evaluation.episode_file import versions
+from mujoco_ros.controllers.evaluation.episode_file import model_hash, versions
 from mujoco_ros.controllers.evaluation.jobs import (
     ATTEMPTS,
     EpisodeSetup,
@@ -20,11 +22,16 @@ from mujoco_ros.controllers.evaluation.jobs import (
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
 
 AUTO = "auto"
-"""Address of the cluster that runs on this machine, or that RAY_ADDRESS names."""
+"""The cluster that RAY_ADDRESS names, or the one of this machine."""
 _CONNECT_S = 10.0
 """Time in which a cluster must accept a connection."""
+_EMPTY_S = 60.0
+"""Longest time without a processor."""
+_REFRESH_S = 1.0
+"""Period in which the processors are counted, and the longest wait for episodes."""
 _QUEUED = 2
 """Episodes that are submitted, for each processor of the cluster: one runs, one waits."""
 
@@ -37,7 +44,7 @@ def cluster_episodes(
     address: str,
     run: RunEpisode | None = None,
 ) -> Generator[Episode, None, None]:
-    """Run episodes on a cluster and yield each when it is done, in any order.
+    """Run episodes on a cluster, of which this machine is part, and yield each when it is done.
 
     The episodes of a machine that dies, or leaves the cluster, run again on the others; machines
     that join get episodes. An episode whose process dies several times, on machines that live on,
@@ -51,38 +58,37 @@ def cluster_episodes(
         run: Runs an episode instead of the trial.
 
     Raises:
-        UserInputError: Ray is not installed, there is no cluster, a machine of it has other
-            versions, or the scene is invalid.
+        UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
+            of it has other code or another scene, or the scene is invalid.
     """
     require("cluster", "--cluster")
     import ray  # an extra
     from ray import exceptions
 
-    setup = pickle.dumps((EpisodeSetup(trial, clock, run), versions()))
-    try:
-        _look_for(address)
-        ray.init(address=address, log_to_driver=False, configure_logging=False)
-    except (OSError, RuntimeError, ValueError) as error:
-        cause = " ".join(str(error).split())
-        raise UserInputError(
-            f"no Ray cluster at '{address}': {cause}; start one with: ray start --head"
-        ) from error
+    model = "" if run else model_hash(assemble(trial.scene_config()).model)
+    setup = pickle.dumps(EpisodeSetup(trial, clock, run, model))
+    _connect(ray, address)
     submit = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(run_seed).remote
     waiting, deaths = deque(seeds), Counter[int]()
     running: dict[Any, int] = {}
+    processors = _Processors(ray)
     try:
         while waiting or running:
-            places = _QUEUED * max(1, int(ray.cluster_resources().get("CPU", 1)))
+            places = _QUEUED * processors.count()
             while waiting and len(running) < places:
                 seed = waiting.popleft()
-                running[submit(setup, seed)] = seed
-            done, _ = ray.wait(list(running), timeout=1.0)
+                running[submit(versions(), setup, seed)] = seed
+            if not running:
+                continue
+            # All that are done, not one at a time: a call takes as long as it has references.
+            ray.wait(list(running), num_returns=1, timeout=_REFRESH_S)
+            done, _ = ray.wait(list(running), num_returns=len(running), timeout=0.0)
             for reference in done:
                 seed = running.pop(reference)
                 try:
                     yield ray.get(reference)
                 except exceptions.RayTaskError as error:
-                    raise error.cause from error
+                    raise _cause(error) from error
                 except exceptions.NodeDiedError:
                     waiting.append(seed)
                 except (exceptions.WorkerCrashedError, exceptions.OutOfMemoryError):
@@ -97,35 +103,84 @@ def cluster_episodes(
         ray.shutdown()
 
 
-def run_seed(setup: bytes, seed: int) -> Episode:
+class _Processors:
+    """The processors of the cluster, which change when machines join and leave."""
+
+    def __init__(self, ray: Any) -> None:
+        self._ray, self._count = ray, 0
+        self._counted_at = self._seen_at = time.monotonic() - _REFRESH_S
+
+    def count(self) -> int:
+        """Return their number, counted once a second; 0 for a short time only."""
+        now = time.monotonic()
+        if now >= self._counted_at + _REFRESH_S or not self._count:
+            self._counted_at = now
+            self._count = int(self._ray.cluster_resources().get("CPU", 0))
+            if self._count:
+                self._seen_at = now
+            elif now > self._seen_at + _EMPTY_S:
+                raise UserInputError(
+                    f"the Ray cluster has had no processor for {_EMPTY_S:g} s; add machines with "
+                    "--num-cpus above 0"
+                )
+            else:
+                time.sleep(_REFRESH_S)
+        return self._count
+
+
+def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
     """Run the episode of a seed in a process of a cluster.
 
     Args:
-        setup: A pickled `EpisodeSetup`, and `versions` of the machine that asks.
+        wanted: `versions` of the machine that asks.
+        setup: A pickled `EpisodeSetup`.
         seed: The seed.
 
     Raises:
-        UserInputError: The versions here are others, or the scene is invalid.
+        UserInputError: The versions or the model are others here, or the scene is invalid.
     """
+    for name, version in versions().items():
+        if version != wanted.get(name):
+            raise UserInputError(
+                f"{platform.node()} of the cluster has another version of this package or of "
+                f"MuJoCo: {name} is {version}, here it is {wanted.get(name)}"
+            )
     return _prepared(setup)(seed)
-
-
-def _look_for(address: str) -> None:
-    """Raise OSError if nothing answers at an address: Ray tries for minutes."""
-    host, _, port = address.rpartition(":")
-    if address != AUTO and not (host and port.isdecimal()):
-        raise ValueError(f"expected host:port or {AUTO}")
-    if host:
-        socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
 
 
 @lru_cache(maxsize=1)
 def _prepared(setup: bytes) -> RunEpisode:
     """Prepare this process once for all its episodes."""
-    made, wanted = pickle.loads(setup)
-    for name, version in versions().items():
-        if version != wanted[name]:
-            raise UserInputError(
-                f"{platform.node()} of the cluster has {name} {version}, here it is {wanted[name]}"
-            )
-    return prepare(made)
+    return prepare(pickle.loads(setup))
+
+
+def _connect(ray: Any, address: str) -> None:
+    """Join a cluster; Ray itself would try for minutes where nothing answers."""
+    target = os.environ.get("RAY_ADDRESS", AUTO) if address == AUTO else address
+    try:
+        host, _, port = target.rpartition(":")
+        if target != AUTO:
+            if not (host and port.isdecimal()):
+                raise ValueError(f"expected host:port or {AUTO}")
+            socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
+    except (OSError, OverflowError, ValueError) as error:
+        raise UserInputError(
+            f"no Ray cluster at '{target}': {error}; start one with: ray start --head"
+        ) from error
+    try:
+        ray.init(address=target, log_to_driver=False, configure_logging=False)
+    except (OSError, RuntimeError, ValueError) as error:
+        cause = " ".join(str(error).split())
+        raise UserInputError(
+            f"the Ray cluster at '{target}' cannot be used from here: {cause}; this machine must "
+            "be part of it: ray start --head, or ray start --address HOST:PORT"
+        ) from error
+
+
+def _cause(error: Any) -> Exception:
+    """Return the error of an episode; that of a machine without this package is of the user."""
+    cause = error.cause
+    if isinstance(cause, ImportError) or "failed to import" in str(cause):
+        text = " ".join(str(cause).split())
+        return UserInputError(f"a machine of the cluster lacks this package, or a part: {text}")
+    return cause if isinstance(cause, Exception) else RuntimeError(str(error))

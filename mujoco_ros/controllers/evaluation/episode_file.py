@@ -1,105 +1,136 @@
 """A file of the episodes of an evaluation, to which each is added when it is done."""
 
+import fcntl
 import json
 import os
+import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
 
 Identity = Mapping[str, str]
 """What two parts of an evaluation must have in common."""
+_SYNC_S = 1.0
+"""Longest time for which a power failure can lose episodes [s]."""
 
 
 class EpisodeFile:
     """Episodes as lines of JSON, after one line that identifies the evaluation.
 
-    A line is written when its episode is done, so that an interruption loses only the episodes
-    that are running.
+    The file is created, or replaced, when the first episode is added. From then on each line is
+    written when its episode is done, so that an interruption loses only the episodes that are
+    running. One process at a time writes into a folder.
 
     Attributes:
         path: The file.
-        done: The episodes in the file.
+        done: The episodes in the file, by seed.
     """
 
     def __init__(self, path: Path, identity: Identity, count: int, *, resume: bool) -> None:
-        """Create the file, or continue it.
+        """Read the file, if it exists.
 
         Args:
-            path: The file.
+            path: The file; its folder exists.
             identity: That of the evaluation, see `identity_of`.
             count: Number of episodes of the whole evaluation.
-            resume: Whether the episodes in an existing file are kept. Else a file without all of
-                its episodes is an error, and one with them is replaced.
+            resume: Whether the episodes in an existing file are kept. Else a file that lacks some
+                of its episodes is an error, and one with all of them is replaced.
 
         Raises:
-            UserInputError: The file is of another evaluation, or invalid.
-            OSError: The file cannot be read or written.
+            UserInputError: The file is of another evaluation, or invalid, or another process
+                writes into the folder.
+            OSError: The file cannot be read.
         """
-        self.path, self.done = path, list[Episode]()
-        if path.exists():
-            kept, expected = self._read(identity if resume else None)
-            if resume:
-                self.done = kept
-            elif len(kept) < expected:
-                raise UserInputError(
-                    f"{path} has {len(kept)} of {expected} episodes of an interrupted evaluation; "
-                    "continue it with --resume, choose another --output, or delete the file"
-                )
-        self._begin({**identity, "episodes": count})
+        self.path, self.done = path, dict[int, Episode]()
+        self._header = {**identity, "episodes": count}
+        self._file: BinaryIO | None = None
+        self._synced = 0.0
+        self._folder = _locked(path.parent)
+        try:
+            if path.exists():
+                self._continue(identity, count, resume=resume)
+        except BaseException:
+            os.close(self._folder)
+            raise
 
     def __enter__(self) -> "EpisodeFile":
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._file.close()
+        if self._file is not None:
+            os.fsync(self._file.fileno())
+            self._file.close()
+        os.close(self._folder)
 
     def add(self, episode: Episode) -> None:
-        """Add an episode; it is in the file when this returns."""
+        """Add an episode; it is in the file when this returns.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        self.done[episode.seed] = episode
+        if self._file is None:
+            self._file = self._create()
+            return
         self._file.write(_line(asdict(episode)))
         self._file.flush()
-        self.done.append(episode)
+        if time.monotonic() >= self._synced + _SYNC_S:
+            os.fsync(self._file.fileno())
+            self._synced = time.monotonic()
 
-    def _begin(self, header: Mapping[str, Any]) -> None:
-        """Replace the file by one with these episodes, and open it."""
+    def _continue(self, identity: Identity, count: int, *, resume: bool) -> None:
+        header, episodes = self._read()
+        expected = header.pop("episodes")
+        if resume:
+            for name in sorted({*header, *identity}):
+                if header.get(name) != identity.get(name):
+                    raise UserInputError(
+                        f"{self.path} is of another evaluation: its {name} is {header.get(name)}, "
+                        f"here {identity.get(name)}"
+                    )
+            self.done = episodes
+            self._header["episodes"] = max(expected, count)
+        elif 0 < len(episodes) < expected:
+            raise UserInputError(
+                f"{self.path} has {len(episodes)} of {expected} episodes of an interrupted "
+                "evaluation; continue it with --resume, choose another --output, or delete the file"
+            )
+
+    def _create(self) -> BinaryIO:
+        """Replace the file by one with the episodes so far; return it open."""
         new = self.path.with_suffix(".new")
-        text = "".join(map(_line, [header, *map(asdict, self.done)]))
-        new.write_text(text, encoding="utf-8")
+        with new.open("wb") as file:
+            file.writelines(map(_line, [self._header, *map(asdict, self.done.values())]))
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(new, self.path)
-        self._file = self.path.open("a", encoding="utf-8")
+        os.fsync(self._folder)
+        return self.path.open("ab")
 
-    def _read(self, identity: Identity | None) -> tuple[list[Episode], int]:
-        """Return the episodes and the number of those of the whole evaluation."""
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        header = self._parsed(lines[0] if lines else "", 1)
-        count = header.pop("episodes", None)
-        if not isinstance(count, int):
+    def _read(self) -> tuple[dict[str, Any], dict[int, Episode]]:
+        """Return the first line and the episodes by seed.
+
+        An interrupted process may leave a last line without an end, which is left out.
+        """
+        *lines, _ = self.path.read_bytes().split(b"\n")
+        header = self._parsed(lines[0] if lines else b"", 1)
+        if not isinstance(header.get("episodes"), int):
             raise UserInputError(f"{self.path} is not a file of episodes: line 1 has no count")
-        for name, value in (identity or {}).items():
-            if header.get(name) != value:
-                raise UserInputError(
-                    f"{self.path} is of another evaluation: its {name} is {header.get(name)}, "
-                    f"here {value}"
-                )
-        episodes = []
-        for number, line in enumerate(lines[1:], 2):
-            if number == len(lines):
-                with suppress(UserInputError):  # an interrupted process may leave half a line
-                    episodes.append(self._episode(line, number))
-            else:
-                episodes.append(self._episode(line, number))
-        return episodes, count
+        episodes = (self._episode(line, number) for number, line in enumerate(lines[1:], 2))
+        return header, {it.seed: it for it in episodes}
 
-    def _episode(self, line: str, number: int) -> Episode:
+    def _episode(self, line: bytes, number: int) -> Episode:
         values = self._parsed(line, number)
         try:
             for name in ("failures", "planning"):
@@ -108,10 +139,10 @@ class EpisodeFile:
         except (KeyError, TypeError) as error:
             raise UserInputError(f"{self.path}, line {number} is not an episode") from error
 
-    def _parsed(self, line: str, number: int) -> dict[str, Any]:
+    def _parsed(self, line: bytes, number: int) -> dict[str, Any]:
         try:
             values = json.loads(line)
-        except ValueError as error:
+        except ValueError as error:  # UnicodeDecodeError is one
             raise UserInputError(f"{self.path}, line {number} is not JSON: {error}") from error
         if not isinstance(values, dict):
             raise UserInputError(f"{self.path}, line {number} is not an object of JSON")
@@ -119,26 +150,42 @@ class EpisodeFile:
 
 
 def identity_of(trial: Trial, seed: int) -> Identity:
-    """Return what all parts of an evaluation have in common; a table of a user by its hash."""
-    file = Path(trial.controller)
-    table = sha256(file.read_bytes()).hexdigest()[:16] if file.is_file() else ""
-    return {
-        "trial": repr(trial),
-        "seed": str(seed),
-        **({"controller": table} if table else {}),
-        **versions(),
-    }
+    """Return what all parts of an evaluation have in common.
+
+    Raises:
+        UserInputError: The scene does not exist or is invalid.
+    """
+    model = model_hash(assemble(trial.scene_config()).model)
+    return {"trial": repr(trial), "seed": str(seed), "model": model, **versions()}
+
+
+def model_hash(model: mujoco.MjModel) -> str:
+    """Return a hash of a compiled model."""
+    content = np.empty(mujoco.mj_sizeModel(model), np.uint8)
+    mujoco.mj_saveModel(model, None, content)
+    return sha256(content.tobytes()).hexdigest()[:16]
 
 
 @cache
-def versions() -> Mapping[str, str]:
-    """Return what the bits of an episode depend on: MuJoCo by its version, this code by a hash."""
+def versions() -> Identity:
+    """Return the version of MuJoCo, and a hash of code, tables and policies of this package."""
     package = Path(__file__).resolve().parents[2]
     code = sha256()
-    for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml")):
+    for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml", ".onnx")):
         code.update(file.read_bytes())
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
 
-def _line(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, default=float) + "\n"
+def _locked(folder: Path) -> int:
+    """Return the descriptor of a folder that this process alone has locked."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UserInputError(f"another evaluation writes into {folder}") from error
+    return descriptor
+
+
+def _line(values: Mapping[str, Any]) -> bytes:
+    return json.dumps(values, default=float).encode() + b"\n"

@@ -1,6 +1,7 @@
 """Episodes in parallel worker processes."""
 
 import gc
+import platform
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -8,7 +9,9 @@ from functools import partial
 from typing import NamedTuple
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
+from mujoco_ros.controllers.evaluation.episode_file import model_hash
 from mujoco_ros.controllers.evaluation.trial import Trial
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.process.worker_limits import WorkerDiedError
 from mujoco_ros.process.worker_process import WorkerProcess, serve
@@ -26,11 +29,13 @@ class EpisodeSetup(NamedTuple):
         trial: The trial.
         clock: Processor time [s].
         run: Runs an episode instead of the trial.
+        model: Hash of the compiled scene, which must be the same here; empty for any.
     """
 
     trial: Trial
     clock: Clock
     run: RunEpisode | None
+    model: str = ""
 
 
 def episodes(
@@ -89,11 +94,17 @@ def prepare(setup: EpisodeSetup) -> RunEpisode:
     """Return the function that runs the episode of a seed in this process.
 
     Raises:
-        UserInputError: The scene is invalid.
+        UserInputError: The scene is invalid, or another one.
     """
     if setup.run is not None:
         return setup.run
-    run = partial(_run, setup, assemble(setup.trial.scene_config()))
+    assembly = assemble(setup.trial.scene_config())
+    if setup.model and (found := model_hash(assembly.model)) != setup.model:
+        raise UserInputError(
+            f"the scene of {platform.node()} is another one: its model is {found}, not "
+            f"{setup.model}"
+        )
+    run = partial(_run, setup, assembly)
     gc.collect()
     gc.freeze()
     return run

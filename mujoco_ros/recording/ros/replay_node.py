@@ -14,7 +14,7 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.static_frames import TfFrames
+from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
@@ -47,7 +47,7 @@ REPLAY_PARAMETERS = (
     ),
     *ChildProcesses.parameters,
     *Publishers.parameters,
-    *TfFrames.parameters,
+    *StaticFrames.parameters,
     PREFIX,
 )
 
@@ -116,7 +116,7 @@ class ReplayNode(ComponentNode):
         pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)
-        frames = TfFrames(context, described)
+        frames = StaticFrames(context, described)
         publishers = Publishers(context, frames.of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         self._control = PlaybackControl(playback, context.run, pacer, publishers)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import fake_episodes
 import pytest
-from fake_episodes import die_always, fake_episode, slow_episode
+from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
-from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
+from mujoco_ros.controllers.evaluation.cluster import cluster_episodes, run_seed
 from mujoco_ros.controllers.evaluation.episode_file import versions
 from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
@@ -15,6 +15,7 @@ from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError
 
 pytest.importorskip("ray", reason="Ray is not installed")
+MODULE = "mujoco_ros.controllers.evaluation.cluster"
 _MACHINE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 _ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 """Ray replaces 127.0.0.1 by the address of a network."""
@@ -26,7 +27,6 @@ def cluster(tmp_path_factory):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(Path(fake_episodes.__file__).parent))
-        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
         patch.setenv("MARK", str(tmp_path_factory.mktemp("marks") / "mark"))
         head = {**_MACHINE, "node_ip_address": _ADDRESSES[0], "include_dashboard": False}
         started = Cluster(initialize_head=True, head_node_args=head)
@@ -79,10 +79,28 @@ def test_an_error_of_a_machine_is_that_of_the_command(cluster, monkeypatch):
     arguments = (PickPlaceTrial(scene="arms"), [1, 2], time.process_time)
     with pytest.raises(UserInputError, match="scene 'arms' not found"):
         list(cluster_episodes(*arguments, address=cluster.address))
+    arguments = (PickPlaceTrial(), [1, 2], time.process_time)
+    with monkeypatch.context() as patch:
+        patch.setattr(f"{MODULE}.model_hash", lambda _: "of another scene")
+        with pytest.raises(UserInputError, match=r"the scene of .* is another one"):
+            list(cluster_episodes(*arguments, address=cluster.address))
     older = {**versions(), "mujoco": "3.9"}
-    monkeypatch.setattr("mujoco_ros.controllers.evaluation.cluster.versions", lambda: older)
-    with pytest.raises(UserInputError, match=r"of the cluster has mujoco .*, here it is 3\.9"):
+    monkeypatch.setattr(f"{MODULE}.versions", lambda: older)
+    with pytest.raises(UserInputError, match=r"mujoco is .*, here it is 3\.9"):
         list(cluster_episodes(*arguments, address=cluster.address))
+
+
+def test_a_machine_with_other_code_is_named_before_its_request_is_read():
+    with pytest.raises(UserInputError, match="of the cluster has another version of this package"):
+        run_seed({**versions(), "code": "older"}, b"no pickle", 1)
+
+
+def test_a_machine_without_the_package_is_an_error_of_the_user(cluster):
+    found = cluster_episodes(
+        *(PickPlaceTrial(), [1], time.process_time), address=cluster.address, run=lacks_a_module
+    )
+    with pytest.raises(UserInputError, match=r"lacks this package, or a part: .*nothing_like_it"):
+        next(found)
 
 
 @pytest.mark.parametrize(

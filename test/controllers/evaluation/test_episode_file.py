@@ -1,14 +1,19 @@
 """Files of episodes: continued after an interruption, and never mixed with another evaluation."""
 
 import json
-from dataclasses import replace
+import signal
+import subprocess
+import sys
+import time
 
 import numpy as np
 import pytest
 from fake_episodes import fake_episode
+from simulators import ROOT, WAIT_LIMIT_S
 
 from mujoco_ros.cli.evaluate import EPISODES, main
 from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.model.errors import UserInputError
 
@@ -32,12 +37,13 @@ def test_an_interrupted_evaluation_continues_with_the_same_episodes(path):
         file.add(fake_episode(1))
         file.add(odd)
     with EpisodeFile(path, IDENTITY, 4, resume=True) as file:
-        assert file.done == [fake_episode(1), odd]
+        assert file.done == {1: fake_episode(1), 2: odd}
         file.add(fake_episode(3))
         file.add(fake_episode(4))
     with EpisodeFile(path, IDENTITY, 8, resume=True) as file:
-        assert [it.seed for it in file.done] == [1, 2, 3, 4], "a larger number adds episodes"
-    with pytest.raises(UserInputError, match="has 4 of 8 episodes of an interrupted evaluation"):
+        assert list(file.done) == [1, 2, 3, 4], "a larger number adds episodes"
+        file.add(fake_episode(5))
+    with pytest.raises(UserInputError, match="has 5 of 8 episodes of an interrupted evaluation"):
         EpisodeFile(path, IDENTITY, 8, resume=False)
 
 
@@ -46,14 +52,20 @@ def test_half_a_line_at_the_end_is_left_out_and_elsewhere_an_error(path):
     whole = path.read_text()
     path.write_text(whole[:-40])
     with EpisodeFile(path, IDENTITY, 4, resume=True) as file:
-        assert [it.seed for it in file.done] == [1]
+        assert list(file.done) == [1]
         file.add(fake_episode(2))
     assert path.read_text() == whole
+    path.write_bytes(whole.encode() + b"\x00\xff\xfe")
+    with EpisodeFile(path, IDENTITY, 4, resume=True) as file:
+        assert list(file.done) == [1, 2]
     lines = whole.splitlines()
-    path.write_text("\n".join([lines[0], lines[1][:-40], lines[2]]))
+    path.write_bytes(f"{lines[0]}\n".encode() + b"\xff\xfe\n")
     with pytest.raises(UserInputError, match="line 2 is not JSON"):
         EpisodeFile(path, IDENTITY, 4, resume=True)
-    path.write_text("\n".join([lines[0], '{"seed": 1}', lines[2]]))
+    path.write_text("\n".join([lines[0], lines[1][:-40], lines[2], ""]))
+    with pytest.raises(UserInputError, match="line 2 is not JSON"):
+        EpisodeFile(path, IDENTITY, 4, resume=True)
+    path.write_text("\n".join([lines[0], '{"seed": 1}', lines[2], ""]))
     with pytest.raises(UserInputError, match="line 2 is not an episode"):
         EpisodeFile(path, IDENTITY, 4, resume=True)
 
@@ -74,29 +86,84 @@ def test_episodes_of_another_evaluation_are_not_mixed(path):
         EpisodeFile(path, {**IDENTITY, "seed": "2"}, 4, resume=True)
     assert path.read_text() == kept
 
+    with pytest.raises(UserInputError, match="its model is None, here 5"):
+        EpisodeFile(path, {**IDENTITY, "model": "5"}, 4, resume=True)
+    with pytest.raises(UserInputError, match="its seed is 1, here None"):
+        EpisodeFile(path, {"trial": "a trial"}, 4, resume=True)
 
-def test_a_complete_evaluation_may_be_replaced(path):
+
+def test_a_complete_evaluation_is_replaced_by_the_first_episode_of_the_next(path):
     _interrupted(path, 1, 2, 3, 4)
+    kept = path.read_text()
     with EpisodeFile(path, IDENTITY, 2, resume=False) as file:
         assert not file.done
+    assert path.read_text() == kept, "the command failed before an episode was done"
+    with EpisodeFile(path, IDENTITY, 2, resume=False) as file:
+        file.add(fake_episode(7))
+    with EpisodeFile(path, IDENTITY, 2, resume=True) as file:
+        assert list(file.done) == [7]
 
 
-def test_the_identity_follows_conditions_settings_and_a_table_of_a_user(tmp_path):
-    table = tmp_path / "own.yaml"
-    table.write_text("a: 1")
+def test_a_file_without_episodes_does_not_block_the_next_evaluation(path):
+    path.write_text('{"trial": "another trial", "seed": "1", "episodes": 4}\n')
+    with EpisodeFile(path, IDENTITY, 4, resume=False) as file:
+        file.add(fake_episode(1))
+
+
+def test_one_evaluation_at_a_time_writes_into_a_folder(path):
+    wrong = pytest.raises(UserInputError, match="another evaluation writes into")
+    with EpisodeFile(path, IDENTITY, 4, resume=False), wrong:
+        EpisodeFile(path, IDENTITY, 4, resume=True)
+    EpisodeFile(path, IDENTITY, 4, resume=True).__exit__()
+
+
+def test_the_identity_follows_the_conditions_the_settings_and_the_scene():
     tried = trial("pick_place")
-    all_of_them = [
+    every = [
         identity_of(tried, 1),
         identity_of(tried, 2),
         identity_of(trial("pick_place", "table"), 1),
         identity_of(trial("pick_place", "", {"IDLE": {"gains": "lab"}}), 1),
-        identity_of(replace(tried, controller=str(table)), 1),
+        {**identity_of(tried, 1), "model": identity_of(trial("handover"), 1)["model"]},
     ]
-    table.write_text("a: 2")
-    all_of_them.append(identity_of(replace(tried, controller=str(table)), 1))
-    assert len({json.dumps(it) for it in all_of_them}) == len(all_of_them)
-    assert identity_of(trial("pick_place"), 1) == all_of_them[0]
-    assert " at 0x" not in all_of_them[0]["trial"]
+    assert len({json.dumps(it) for it in every}) == len(every)
+    assert identity_of(trial("pick_place"), 1) == every[0]
+    assert " at 0x" not in every[0]["trial"]
+
+
+def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
+    path = tmp_path / EPISODES
+    arguments = ["pick_place", "--episodes", "4", "--jobs", "1", "--output", str(tmp_path)]
+    command = [sys.executable, "-m", "mujoco_ros.cli.evaluate", *arguments]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    while not path.exists() and process.poll() is None:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=WAIT_LIMIT_S)
+    assert process.returncode == 130, errors
+    assert "of 4 are done; continue with --resume" in errors
+    kept = path.read_text().count("\n") - 1
+    assert 1 <= kept < 4
+    assert main([*arguments, "--resume"]) == 0
+    seeds = range(1_000_000, 1_000_004)
+    with EpisodeFile(path, identity_of(trial("pick_place"), 1), 4, resume=True) as file:
+        found = {seed: episode.digest for seed, episode in file.done.items()}
+    whole = episodes(trial("pick_place"), seeds, time.process_time, jobs=1)
+    assert found == {it.seed: it.digest for it in whole}
+
+
+def test_a_command_that_fails_keeps_the_results(tmp_path, capsys):
+    path = tmp_path / EPISODES
+    _interrupted(path, 1, 2, 3, 4)
+    kept = path.read_text()
+    arguments = ["pick_place", "--episodes", "2", "--output", str(tmp_path)]
+    assert main([*arguments, "--cluster", "127.0.0.2:1"]) == 1
+    assert "no Ray cluster at '127.0.0.2:1'" in capsys.readouterr().err
+    assert path.read_text() == kept
+    for options in (["--cluster", "auto", "--jobs", "2"], ["--cluster", "auto", "--episode", "1"]):
+        with pytest.raises(SystemExit):
+            main([*arguments, *options])
+        assert "are for this machine, not for --cluster" in capsys.readouterr().err
 
 
 def test_the_command_continues_with_the_missing_episodes(tmp_path, capsys, monkeypatch):
