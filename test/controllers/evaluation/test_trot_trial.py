@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE
+from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, ESTIMATE
 from mujoco_ros.controllers.evaluation.model_edits import free_base
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
@@ -47,4 +47,7 @@ def test_plates_are_between_the_feet():
 
 
 def test_the_acceptance_has_conditions_that_exist():
-    assert {check.conditions for check in ACCEPTANCE["trot"].checks} < set(TROTS)
+    checks = {check.conditions: check.bounds for check in ACCEPTANCE["trot"].checks}
+    assert checks.keys() < TROTS.keys()
+    assert set(ESTIMATE) < set(checks["sideways_on_slope"])
+    assert set(ESTIMATE) - set(checks["turning_on_slope"]) == {ESTIMATE[0]}, "it has no path"
