@@ -20,10 +20,11 @@ from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTas
 from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
 
 _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = (30.0, 30.0, 300.0), 100.0, 1e-3
-_COM_RATE, _TRUNK_RATE, _JOINT_RATE = np.array((8.0, 8.0, 20.0)), 20.0, 10.0
-"""Decay of errors of the velocity [1/s]."""
-_CORRECTION = 5.0
-"""Decay of errors of the position [1/s]."""
+_COM_RATE, _TRUNK_RATE, _JOINT_RATE = np.array((3.0, 3.0, 15.0)), 20.0, 10.0
+"""Decay of errors of the velocity [1/s]. Footholds control the horizontal velocity; forces that did
+it faster would turn the trunk about the line between the feet, and oscillate with late commands."""
+_COM_CORRECTION, _CORRECTION = 3.0, 5.0
+"""Decay of errors of the position [1/s]: of the centre of mass, and of others."""
 _RISE = 0.1
 """Largest vertical velocity of the reference of the centre of mass [m/s]."""
 _FASTER, _TURN_FASTER = 1.0, 2.0
@@ -56,7 +57,7 @@ class TrotterConfig(TrotGaitConfig):
     foothold_gain: float = 0.7
     leash: float = 0.08
     stiffness: float = 60.0
-    damping: float = 2.0
+    damping: float = 4.0
 
     def __post_init__(self) -> None:
         TrotGaitConfig.__post_init__(self)
@@ -137,6 +138,7 @@ class Trotter:
         self._com.rate, self._trunk.rate, self._rest.rate = _COM_RATE, _TRUNK_RATE, _JOINT_RATE
         for task in tasks:
             task.gain = _CORRECTION * period
+        self._com.gain = _COM_CORRECTION * period
         self._com.linear[:] = 0.0
         tasks = (*tasks, *(leg.task for leg in self.legs))
         self._control = InverseDynamicsControl(

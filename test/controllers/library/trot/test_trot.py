@@ -65,7 +65,7 @@ class TrottingRobot:
         self.host.supervised.request("trot")
         trotting = self.run(5.0)
         self.host.supervised.request("stop")
-        return np.concatenate((standing, trotting, self.run(2.5)))
+        return np.concatenate((standing, trotting, self.run(5.0)))
 
 
 def test_a_robot_trots_stops_and_trots_the_same_path_again():
@@ -113,7 +113,7 @@ def test_a_changed_velocity_acts_while_the_robot_trots():
     assert robot.yaw - before == pytest.approx(0.4 * 4.0, rel=0.15)
     assert np.hypot(*(places[-1] - places[0])[:2]) < 0.1
     robot.machine.configure("TROT", {"velocity_yaw": 0.0})
-    robot.run(3.0)
+    robot.run(5.0)
     assert np.ptp(robot.run(0.5), axis=0).max() < 0.005, "a zero velocity is a stop"
     assert robot.state == "TROT"
 
@@ -129,7 +129,7 @@ def test_a_commanded_velocity_starts_a_trot_and_ends_without_further_commands():
         commands.receive(BodyVelocity(9.0, 0.0, 0.0), robot.simulation.time)
         places = robot.run(0.2)
     assert 0.7 * 0.6 * 4.0 < places[-1][0] - start[0] < 1.05 * 0.6 * 4.0
-    robot.run(3.5)
+    robot.run(5.0)
     assert np.ptp(robot.run(0.5), axis=0).max() < 0.005, "a command ends after its timeout"
     assert robot.state == "TROT"
 
@@ -205,7 +205,7 @@ def test_gains_are_those_of_the_settings_while_the_controller_is_active():
     robot.run(0.1)
     (during,) = robot.simulation.gains.by_robot().values()
     np.testing.assert_array_equal(during.kp, 60.0)
-    np.testing.assert_array_equal(during.kd, 2.0)
+    np.testing.assert_array_equal(during.kd, 4.0)
     robot.host.deactivate()
     (after,) = robot.simulation.gains.by_robot().values()
     np.testing.assert_array_equal(after.kp, before.kp)
