@@ -136,7 +136,7 @@ _WALK = (
     *(Check("pushed", 20, (LAB[0], *ESTIMATE)), Check("randomised", 20, ESTIMATE)),
     *_TERRAIN,
 )
-_TROT = tuple(
+_TROT_CHECKS = tuple(
     replace(check, bounds=(LAB[0], *ESTIMATE[1:])) if "turning" in check.conditions else check
     for check in _WALK
 )
@@ -144,7 +144,7 @@ _TROT = tuple(
 ACCEPTANCE: Mapping[str, Acceptance] = {
     # The success rate is checked for both conditions together.
     "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, TABLE[1:])), 1),
-    "trot": Acceptance(_TROT, 1),
+    "trot": Acceptance(_TROT_CHECKS, 1),
     "trot_policy": Acceptance(
         (Check("randomised", 30, TROT), *(Check(name, 2, TROT) for name in _TROTS)), 1
     ),
