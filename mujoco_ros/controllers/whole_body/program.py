@@ -110,6 +110,8 @@ class WholeBodyProgram:
             if task.weight.any():
                 task.compute(self.body, self.period)
                 self._used.append((task, slice(first, last)))
+            else:
+                self._targets[first:last] = 0.0
             first = last
 
     def _weigh_tasks(self, hessian: np.ndarray, gradient: np.ndarray) -> None:

@@ -51,3 +51,10 @@ def test_the_acceptance_has_conditions_that_exist():
     assert checks.keys() < TROTS.keys()
     assert set(ESTIMATE) < set(checks["sideways_on_slope"])
     assert set(ESTIMATE) - set(checks["turning_on_slope"]) == {ESTIMATE[0]}, "it has no path"
+
+
+def test_a_file_changes_the_conditions_of_the_quadruped(tmp_path):
+    file = tmp_path / "short.yaml"
+    file.write_text("duration: 5.0\n")
+    ranges = trial("trot", str(file)).ranges
+    assert (ranges.scene, ranges.duration, ranges.x) == ("quadruped", 5.0, TROTS["pushed"].x)

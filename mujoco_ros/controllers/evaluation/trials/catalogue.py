@@ -12,7 +12,7 @@ from mujoco_ros.controllers.evaluation.trials.handover import (
 )
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
-from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
+from mujoco_ros.controllers.evaluation.trials.trot import TROTS, Trots, TrotTrial
 from mujoco_ros.controllers.evaluation.trials.trot_policy import (
     POLICY_TROTS,
     PolicyTrots,
@@ -27,7 +27,7 @@ _TRIALS: Mapping[str, tuple[Any, type[Any], Mapping[str, Any]]] = {
     "handover": (HandoverTrial, Perturbations, PERTURBATIONS),
     "pick_place": (PickPlaceTrial, Spread, SPREADS),
     "stand": (StandTrial, Pushes, PUSHES),
-    "trot": (TrotTrial, Walks, TROTS),
+    "trot": (TrotTrial, Trots, TROTS),
     "trot_policy": (PolicyTrotTrial, PolicyTrots, POLICY_TROTS),
     "walk": (WalkTrial, Walks, WALKS),
     "walk_grasp": (WalkGraspTrial, Carries, CARRIES),

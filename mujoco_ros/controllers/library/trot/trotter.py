@@ -18,6 +18,7 @@ from mujoco_ros.controllers.library.walk.footsteps import turned
 from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
 from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
+from mujoco_ros.model.errors import UserInputError
 
 _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = (30.0, 30.0, 300.0), 100.0, 1e-3
 _COM_RATE, _TRUNK_RATE, _JOINT_RATE = np.array((3.0, 3.0, 15.0)), 20.0, 10.0
@@ -89,7 +90,8 @@ class Trotter:
             imu: Name of the IMU; empty for the first one, of the base if it has one.
 
         Raises:
-            UserInputError: A body does not exist, or the robot has no floating base.
+            UserInputError: A body does not exist, the robot has no floating base or is not above
+                its feet, or gravity does not point down.
         """
         self._robot, self._feet = robot, tuple(feet)
         self.estimator = BaseEstimator(robot, feet, imu=imu)
@@ -99,6 +101,9 @@ class Trotter:
         at = np.array([sole.frame(body.data)[0] for sole in self.estimator.soles])
         self._places = (at - body.com)[:, :2]
         self._height = float(body.com[2] - at[:, 2].mean())
+        for name, value in (("gravity", self.gravity), ("height of the robot", self._height)):
+            if not value > 0.0:
+                raise UserInputError(f"trot: the {name} must be above zero, got {value:g}")
         self._omega = sqrt(self.gravity / self._height)
         self.goal: PlanarPose | None = None
         self.dcm_error, self.dcm_reference, self.place_reference = np.zeros((3, 2))
@@ -235,9 +240,11 @@ class Trotter:
         return wanted
 
     def _can_rest(self) -> bool:
-        """Return whether the feet are at their places and the robot is slow."""
+        """Return whether the feet stand at their places and the robot is slow."""
         body = self._control.body
         if hypot(*body.com_velocity[:2].tolist()) > _SLOW:
+            return False
+        if not all(leg.is_down for leg in self.legs):
             return False
         for leg, place in zip(self.legs, self._places, strict=True):
             x, y = turned(float(place[0]), float(place[1]), self._yaw)

@@ -218,3 +218,11 @@ def test_four_feet_with_touch_sensors_are_required():
     table = {"STAND": {"feet": ["FL_foot", "FR_foot", "RL_foot", "left_foot"]}}
     with pytest.raises(UserInputError, match="left_foot"):
         ControllerHost(Simulation(load_scene("quadruped")), load("trot", settings=table))
+
+
+@pytest.mark.parametrize("gravity", [0.0, 9.81])
+def test_a_world_whose_gravity_does_not_point_down_is_an_error(gravity):
+    simulation = Simulation(load_scene("quadruped"))
+    simulation.model.opt.gravity[2] = gravity
+    with pytest.raises(UserInputError, match="trot: the gravity must be above zero"):
+        ControllerHost(simulation, load("trot"))
