@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 from plot import Line, Panel, draw
 
-import mujoco_ros
-
-_RESULTS = Path(mujoco_ros.__file__).parents[1] / "benchmark" / "results" / "soak"
+_RESULTS = Path(__file__).resolve().parents[1] / "benchmark" / "results" / "soak"
 _COLOURS = {"simulator": "#2f6fad", "cameras": "#d9822b", "viewer": "#3d8b57"}
 _WARM_UP = 0.1
 _MINUTE_S = 60.0

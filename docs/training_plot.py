@@ -5,9 +5,7 @@ from pathlib import Path
 import numpy as np
 from plot import Line, Panel, draw
 
-import mujoco_ros
-
-_CURVE = Path(mujoco_ros.__file__).parents[1] / "training" / "results" / "trot_policy.csv"
+_CURVE = Path(__file__).resolve().parents[1] / "training" / "results" / "trot_policy.csv"
 _BLUE, _ORANGE, _GREEN = "#2f6fad", "#d9822b", "#3d8b57"
 _PERIOD_S = 0.02
 
