@@ -69,6 +69,8 @@ class DisplayedPlot:
 
 
 PanelItem = Button | SettingField | DisplayedTable | DisplayedPlot
+MOST_COLUMNS = 32
+"""Columns of a table, or curves of a plot."""
 
 
 def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str], name: str) -> None:
@@ -81,15 +83,28 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
         name: Name of the owner, for errors.
 
     Raises:
-        UserInputError: A method or setting does not exist.
+        UserInputError: A method or setting does not exist, two items name the same method, or a
+            table or plot has no columns or curves, or too many.
     """
-    known = tuple(settings)
+    known, methods = tuple(settings), set[str]()
     for item in panel:
         if isinstance(item, SettingField):
             if item.setting not in known:
                 raise unknown("setting", item.setting, known, where=f"the panel of {name}")
-        elif not callable(getattr(owner, item.method, None)):
+            continue
+        if not callable(getattr(owner, item.method, None)):
             raise UserInputError(
                 f"the panel of {name} names the method '{item.method}', which "
                 f"{type(owner).__name__} does not have"
             )
+        if item.method in methods:
+            raise UserInputError(f"the panel of {name} names the method '{item.method}' twice")
+        methods.add(item.method)
+        if not isinstance(item, Button):
+            names = item.columns if isinstance(item, DisplayedTable) else item.curves
+            kind = "columns" if isinstance(item, DisplayedTable) else "curves"
+            if not 1 <= len(names) <= MOST_COLUMNS:
+                raise UserInputError(
+                    f"'{item.label}' of the panel of {name} has {len(names)} {kind}; it needs 1 to "
+                    f"{MOST_COLUMNS}"
+                )

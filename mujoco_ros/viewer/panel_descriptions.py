@@ -1,15 +1,22 @@
 """Panels that controllers and extensions declare, without ROS."""
 
 import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, shortened
+from mujoco_ros.model.panel_items import MOST_COLUMNS
 from mujoco_ros.model.strict import from_dict
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 
 _MOST_ROWS, _MOST_ITEMS = 200, 500
+_MOST_CHARACTERS = 200
+"""Characters of a name; the middleware has no longer ones with what it adds."""
+_FULL_NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+\Z")
+_NAMES = {"button": "service", "table": "topic", "plot": "topic"}
+"""The name that an item of a kind needs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,11 +102,15 @@ def panel_info(text: str) -> PanelInfo:
     """Return a panel from its description.
 
     Raises:
-        UserInputError: It is none.
+        UserInputError: It is none, has an invalid name, or is too large.
     """
     info = from_dict(PanelInfo, _json(text), "description of a panel")
     if sum(len(group.items) for group in info.groups) > _MOST_ITEMS:
         raise UserInputError(f"the panel '{info.title}' has more than {_MOST_ITEMS} items")
+    _check_name(info.node, f"the node of the panel '{info.title}'")
+    for group in info.groups:
+        for item in group.items:
+            _check_item(item, f"'{item.label}' of the panel '{info.title}'")
     return info
 
 
@@ -113,6 +124,20 @@ def table_rows(text: str) -> list[list[str]]:
     if not isinstance(rows, list) or not all(isinstance(row, list) for row in rows):
         raise UserInputError("the message is not a list of rows")
     return [[str(entry) for entry in row] for row in rows[:_MOST_ROWS]]
+
+
+def _check_item(item: ItemInfo, where: str) -> None:
+    if item.kind not in _NAMES:
+        return
+    field = _NAMES[item.kind]
+    _check_name(getattr(item, field), f"the {field} of {where}")
+    if len(item.columns) > MOST_COLUMNS:
+        raise UserInputError(f"{where} has {len(item.columns)} columns; limit {MOST_COLUMNS}")
+
+
+def _check_name(name: str, what: str) -> None:
+    if len(name) > _MOST_CHARACTERS or not _FULL_NAME.match(name):
+        raise UserInputError(f"{what} is {shortened(repr(name))}, which is no full name in ROS")
 
 
 def _json(text: str) -> Any:

@@ -31,11 +31,34 @@ def test_a_description_is_read():
         described(title=5),
         described(groups=[{"name": "W", "items": [{"kind": "button"}]}]),
         described(groups=[{"name": "W", "items": [BUTTON] * 600}]),
+        described(node=""),
+        described(node="/walk/"),
+        described(node="/" + "w" * 300),
     ],
 )
 def test_what_is_no_description_is_an_error(text):
     with pytest.raises(UserInputError):
         panel_info(text)
+
+
+@pytest.mark.parametrize("kind", ["table", "plot", "button"])
+@pytest.mark.parametrize("name", ["", "walk/feet", "/walk//feet", "/walk/1", "/a b", "/feet\n"])
+def test_an_item_with_an_invalid_name_is_named(kind, name):
+    item = {"kind": kind, "label": "Feet", "service" if kind == "button" else "topic": name}
+    with pytest.raises(UserInputError, match=r"of 'Feet' of the panel 'walk' is .* no full name"):
+        panel_info(described(groups=[{"name": "W", "items": [item]}]))
+
+
+def test_columns_are_limited_but_choices_are_not():
+    def read(kind: str, count: int) -> object:
+        item = {"kind": kind, "label": "Feet", "topic": "/walk/feet", "columns": ["c"] * count}
+        return panel_info(described(groups=[{"name": "W", "items": [item]}]))
+
+    assert read("table", 32)
+    assert read("choice", 33)
+    for kind in ("table", "plot"):
+        with pytest.raises(UserInputError, match=r"'Feet' .* has 33 columns; limit 32"):
+            read(kind, 33)
 
 
 def test_rows_of_a_table_are_texts_and_limited():

@@ -62,6 +62,17 @@ def test_what_is_no_panel_is_logged_once(panels, until, ros_node, caplog):
     assert not panels.known
 
 
+def test_a_panel_with_an_invalid_topic_leaves_other_tables(panels, until, ros_node, caplog):
+    table = {"kind": "table", "label": "T", "topic": "no topic", "columns": ["c"]}
+    wrong = DESCRIPTION | {"groups": [{"name": "", "items": [table]}]}
+    other = ros_node.create_publisher(String, "/arm/panel", LATCHED)
+    other.publish(String(data=json.dumps(wrong)))
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data=json.dumps(DESCRIPTION)))
+    assert until(lambda: "'/arm/panel' is no panel" in caplog.text and TOPIC in panels.known)
+    assert list(panels.known) == [TOPIC]
+
+
 def test_a_button_calls_its_service(panels, until, caller):
     request = panels.press("Open", "/hand/panel/open")
     assert until(lambda: "/hand/panel/open" in caller.names())
