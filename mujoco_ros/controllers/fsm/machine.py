@@ -57,7 +57,7 @@ class Machine:
         self.log, self.calls = self._data.log, self._data.calls
         self._root = CompositeStateRunner(table.root, composite, self._data)
         self._requested: Transition | None = None
-        self._pressed: deque[tuple[str, str]] = deque(maxlen=_MOST_PRESSED)
+        self._pressed: deque[tuple[str, str]] = deque()
         self._context: StateContext | None = None
         self._error: Exception | None = None
 
@@ -145,7 +145,8 @@ class Machine:
             method: Name of a method of its buttons.
 
         Raises:
-            UserInputError: The state is not active, or has no such button; nothing happens.
+            UserInputError: The state is not active, or has no such button, or too many buttons wait
+                for the next tick; nothing happens.
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
@@ -155,6 +156,11 @@ class Machine:
         if self._error is not None or not self._root.is_active or state not in self.active:
             active = "none is" if not self._root.is_active else f"{', '.join(self.active)} is"
             raise UserInputError(f"state '{state}' is not active; {active}")
+        if len(self._pressed) >= _MOST_PRESSED:
+            raise UserInputError(
+                f"button '{method}' of state '{state}' is rejected: {_MOST_PRESSED} buttons "
+                "already wait for the next tick"
+            )
         self._pressed.append((state, method))
 
     def step(self, context: StateContext) -> None:
