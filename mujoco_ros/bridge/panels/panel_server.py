@@ -2,6 +2,7 @@
 
 import json
 import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -31,7 +32,8 @@ from mujoco_ros.sim.command_queue import QueueFullError
 _LOG = logging.getLogger(__name__)
 PANEL = "panel"
 """Name of the topic of the description, below which are those of its items."""
-_TABLE_PERIOD_S, _PLOT_PERIOD_S = 0.2, 0.0
+_TABLE_PERIOD_S = 0.2
+_ROUNDING_S = 1e-6
 _POSE = 7
 """Numbers of a pose: position, and orientation as a quaternion."""
 _KINDS = {bool: "check_box", int: "integer", float: "number", str: "text"}
@@ -48,8 +50,9 @@ class PanelGroup:
         path: Parts of the names of its topics and services.
         settings: The parameter of each setting.
         press: Has a method called in the thread of the owner; the future has the error.
-        evaluate: Returns the result of a method; called in `publish`.
+        evaluate: Returns the result of a method, None if nothing is published; called in `publish`.
         is_active: Returns whether tables and plots are published; called in `publish`.
+        plot_period_s: Least time between two messages of a plot [s].
     """
 
     name: str
@@ -60,6 +63,7 @@ class PanelGroup:
     press: Callable[[str], "Future[None]"]
     evaluate: Callable[[str], Any]
     is_active: Callable[[], bool]
+    plot_period_s: float = 0.0
 
 
 class PanelServer:
@@ -81,7 +85,8 @@ class PanelServer:
             groups: What it has; without any, nothing is opened.
 
         Raises:
-            UserInputError: An item names a method or setting that its owner does not have.
+            UserInputError: An item names a method or setting that its owner does not have, or is
+                invalid (`check_panel`); nothing is opened.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = within(base, PANEL)
@@ -159,29 +164,46 @@ class _Display:
     def __init__(self, group: PanelGroup, item: DisplayedTable | DisplayedPlot) -> None:
         self._group, self._item = group, item
         self._is_table = isinstance(item, DisplayedTable)
-        self._period_s = _TABLE_PERIOD_S if self._is_table else _PLOT_PERIOD_S
+        self._period_s = _TABLE_PERIOD_S if self._is_table else group.plot_period_s
         self._last, self._subscriptions = 0.0, 0
-        self._has_failed = False
+        self._is_active = self._has_failed = False
 
     def count(self, subscriptions: int) -> None:
         """Note the number of subscriptions."""
         self._subscriptions = subscriptions
 
     def publish(self, time: float) -> None:
-        """Publish if it is due; an exception is logged, and ends the display alone."""
-        group = self._group
-        if self._has_failed or not self._subscriptions or not group.is_active():
+        """Publish if it is due.
+
+        An exception, even `SystemExit`, is logged, and ends the display until its group becomes
+        active again. The only exception is `KeyboardInterrupt` in the main thread (Ctrl-C).
+        """
+        if not self._subscriptions and not self._has_failed:
             return
-        if 0.0 <= time - self._last < self._period_s:
+        try:
+            self._publish(time)
+        except BaseException as error:
+            is_main = threading.current_thread() is threading.main_thread()
+            if isinstance(error, KeyboardInterrupt) and is_main:
+                raise
+            if not self._has_failed:
+                name = self._group.name
+                place = f"{name}: " if name else ""
+                _LOG.exception("%s'%s' of the panel cannot be computed", place, self._item.label)
+            self._has_failed = True
+
+    def _publish(self, time: float) -> None:
+        was_active, self._is_active = self._is_active, self._group.is_active()
+        if not was_active:
+            self._has_failed = False
+        if self._has_failed or not self._subscriptions or not self._is_active:
+            return
+        if 0.0 <= time - self._last < self._period_s - _ROUNDING_S:
             return
         self._last = time
-        try:
-            value = group.evaluate(self._item.method)
+        value = self._group.evaluate(self._item.method)
+        if value is not None:
             self.publisher.publish(self._message(value))
-        except Exception:
-            self._has_failed = True
-            place = f"{group.name}: " if group.name else ""
-            _LOG.exception("%s'%s' of the panel cannot be computed", place, self._item.label)
 
     def _message(self, value: Any) -> Float64MultiArray | String:
         item = self._item

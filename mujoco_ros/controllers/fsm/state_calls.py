@@ -65,6 +65,19 @@ class StateCalls:
             self._fail(error)
         return result
 
+    def evaluate(self, path: str, method: Callable[[], T]) -> T:
+        """Return what a method without arguments returns, within the limit of time.
+
+        Raises:
+            StateError: It raised an exception that would end a thread or the process.
+        """
+        self.path, self._method = path, method
+        guard: Callable[[Callable[[Any], T], Any], T] | None = self.guard
+        try:
+            return method() if guard is None else guard(lambda _: method(), None)
+        except BaseException as error:
+            self._fail(error)
+
     def run(self, path: str, state: State, context: StateContext) -> str | None:
         """Run one tick of a state; see `call`.
 

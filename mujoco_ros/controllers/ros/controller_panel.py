@@ -36,15 +36,9 @@ def controller_panel(endpoints: Endpoints, machine: Machine, submit: Submit) -> 
             path=[topic_token(part) for part in path.split("/")],
             settings={} if config is None else dict(config_specs(path, config)),
             press=lambda method: submit(partial(machine.press, path, method)),
-            evaluate=lambda method: _evaluate(machine, getattr(state, method)),
+            evaluate=lambda method: machine.calls.evaluate(path, getattr(state, method)),
             is_active=lambda: path in machine.active,
         )
 
     groups = [group(path, state) for path, state in machine.instances.items() if state.panel]
     return PanelServer(endpoints, "~", endpoints.node.get_name(), groups)
-
-
-def _evaluate(machine: Machine, method: Callable[[], Any]) -> Any:
-    """Return what a method returns, within the limit of time of the controller."""
-    guard: Callable[[Callable[[Any], Any], Any], Any] | None = machine.calls.guard
-    return method() if guard is None else guard(lambda _: method(), None)

@@ -1,6 +1,7 @@
 """A declared panel, served to clients."""
 
 import json
+import threading
 from concurrent.futures import Future
 from typing import Any
 
@@ -35,6 +36,7 @@ class Owner:
 
     is_active = True
     is_broken = False
+    calls = 0
 
     def __init__(self) -> None:
         self.pressed: list[str] = []
@@ -46,7 +48,18 @@ class Owner:
         return [("left", 1.0)] if self.is_broken is False else [("left",)]
 
     def error(self) -> Any:
+        self.calls += 1
         return (0.25, -0.5)
+
+    def ends(self) -> Any:
+        raise SystemExit(3)
+
+    def interrupts(self) -> Any:
+        yield 0.25
+        raise KeyboardInterrupt
+
+    def nothing(self) -> Any:
+        self.calls += 1
 
     def press(self, method: str) -> "Future[None]":
         done: Future[None] = Future()
@@ -58,7 +71,7 @@ class Owner:
         return done
 
 
-def group(owner: Owner, items: Any = ITEMS) -> PanelGroup:
+def group(owner: Owner, items: Any = ITEMS, plot_period_s: float = 0.0) -> PanelGroup:
     return PanelGroup(
         name="WALK",
         items=items,
@@ -68,6 +81,7 @@ def group(owner: Owner, items: Any = ITEMS) -> PanelGroup:
         press=owner.press,
         evaluate=lambda method: getattr(owner, method)(),
         is_active=lambda: owner.is_active,
+        plot_period_s=plot_period_s,
     )
 
 
@@ -160,6 +174,64 @@ def test_a_display_that_fails_ends_alone(server, owner, ros_node, spin_until, ca
     owner.is_broken, count = False, len(numbers)
     assert until(lambda: len(numbers) > count + 5)
     assert not rows
+
+
+def test_a_display_that_failed_begins_again_with_its_state(
+    server, owner, ros_node, spin_until, caplog
+):
+    owner.is_broken = True
+    rows, until = receive(server, ros_node, spin_until, String, "feet")
+    assert until(lambda: "'Feet' of the panel cannot be computed" in caplog.text)
+    owner.is_broken = owner.is_active = False
+    server.publish(100.0)
+    owner.is_active = True
+    assert until(lambda: rows)
+
+
+def shown(ros_node, owner, item, times, spin_until, **options) -> None:
+    """Publish an item at some times, in another thread, while it is subscribed."""
+    served = PanelServer(Endpoints(ros_node), "~", "walk", [group(owner, (item,), **options)])
+    _, until = receive(served, ros_node, spin_until, Float64MultiArray, item.method)
+    (publisher,) = (it for it in ros_node.publishers if it.topic.endswith(item.method))
+    owner.is_active = False
+    assert until(lambda: publisher.get_subscription_count() == 1)
+    served._displays[0].count(1)
+    owner.is_active, errors = True, []
+
+    def publish() -> None:
+        try:
+            for time in times:
+                served.publish(time)
+        except BaseException as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=publish)
+    thread.start()
+    thread.join()
+    served.close()
+    assert not errors
+
+
+@pytest.mark.parametrize("method", ["ends", "interrupts"])
+def test_a_display_that_would_end_the_thread_ends_alone(
+    ros_node, owner, spin_until, caplog, method
+):
+    plot = DisplayedPlot("Plot", method, ("x",))
+    shown(ros_node, owner, plot, (1.0, 2.0), spin_until)
+    assert caplog.text.count("WALK: 'Plot' of the panel cannot be computed") == 1
+
+
+def test_nothing_is_published_for_none(ros_node, owner, spin_until, caplog):
+    shown(ros_node, owner, DisplayedPlot("Plot", "nothing", ("x",)), (1.0, 2.0), spin_until)
+    assert owner.calls == 2
+    assert "cannot be computed" not in caplog.text
+
+
+def test_a_plot_is_published_with_its_period(ros_node, owner, spin_until):
+    plot = DisplayedPlot("Plot", "error", ("x", "y"))
+    times = [1.0 + 0.002 * step for step in range(50)]
+    shown(ros_node, owner, plot, times, spin_until, plot_period_s=0.01)
+    assert owner.calls == 10
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,8 @@
 """The panel that the states of a controller declare."""
 
 import json
+import sys
+import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +16,7 @@ from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.fsm.state_calls import StateError
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.model.errors import UserInputError
@@ -132,6 +135,40 @@ def test_an_error_in_a_button_is_an_error_of_its_state(stepped):
         stepped.tick()
     place = stepped.machine.calls.place_of(failed.value)
     assert "state 'GRIP' (Grip.fail, test_controller_panel.py" in place
+
+
+def test_too_many_buttons_are_rejected(stepped):
+    stepped.tick()
+    for _ in range(100):
+        stepped.machine.press("GRIP", "open")
+    with pytest.raises(UserInputError, match="'open' of state 'GRIP' is rejected: 100 buttons"):
+        stepped.machine.press("GRIP", "open")
+    stepped.tick()
+    assert len(stepped.machine.instances["GRIP"].opened) == 100
+    stepped.machine.press("GRIP", "open")
+
+
+def test_a_display_is_evaluated_as_a_call_of_its_state(stepped):
+    calls, state = stepped.machine.calls, stepped.machine.instances["GRIP"]
+    stepped.tick()
+    assert calls.evaluate("GRIP", state.opening) == [0.0]
+    state.opening = lambda: sys.exit(3)
+    ended: list[Exception] = []
+
+    def evaluate() -> None:
+        with pytest.raises(StateError, match="it raised SystemExit") as failed:
+            calls.evaluate("GRIP", state.opening)
+        ended.append(failed.value)
+
+    thread = threading.Thread(target=evaluate)
+    thread.start()
+    thread.join()
+    assert len(ended) == 1
+    limits: list[str] = []
+    calls.guard = lambda method, context: (limits.append(calls.path), method(context))[1]
+    state.opening = lambda: [2.0]
+    assert calls.evaluate("GRIP", state.opening) == [2.0]
+    assert limits == ["GRIP"]
 
 
 def test_a_reset_forgets_buttons(stepped):
