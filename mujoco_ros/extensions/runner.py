@@ -9,7 +9,6 @@ from typing import Any
 from mujoco_ros.extensions.hooks.compiled import HookCell
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.write_guard import WriteGuard, finite_check
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import ExtensionState
@@ -96,7 +95,11 @@ class ExtensionRunner:
             self._release()
 
     def call(
-        self, method: str, function: Callable[..., Any], *args: Any, rejects: bool = False
+        self,
+        method: str,
+        function: Callable[..., Any],
+        *args: Any,
+        passes: type[BaseException] | None = None,
     ) -> Any:
         """Call a method, and return its result; None while disabled, or within another call.
 
@@ -106,10 +109,11 @@ class ExtensionRunner:
             method: Name of the method.
             function: The method.
             args: Its arguments.
-            rejects: Whether a `UserInputError` of the method is a rejection of its arguments.
+            passes: Exceptions that do not disable the extension but are raised again, such as a
+                `UserInputError` that rejects the arguments.
 
         Raises:
-            UserInputError: The method rejects its arguments; the extension remains enabled.
+            BaseException: One of `passes`; what the method wrote is undone.
         """
         guard, values = self._guard, self._values
         if not self.is_enabled or guard.busy.value:
@@ -122,7 +126,7 @@ class ExtensionRunner:
             result = function(*args)
         except BaseException as error:  # such as SystemExit: no extension ends the simulator
             self._undo()
-            if rejects and isinstance(error, UserInputError):
+            if passes is not None and isinstance(error, passes):
                 raise
             self.fail(method, raised(error))
             return None

@@ -17,6 +17,9 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.command_queue import QueueFullError
 
+_PLOT_PERIOD_S = 0.01
+"""Least time between two messages of a plot: each costs a call in the physics thread [s]."""
+
 
 class ExtensionEndpoints:
     """Opens what the methods of an extension declare; they are called in the physics thread."""
@@ -37,13 +40,24 @@ class ExtensionEndpoints:
             settings: The parameter of each of its settings.
 
         Raises:
-            UserInputError: The panel of the extension names what it does not have.
+            UserInputError: The panel of the extension names what it does not have; nothing stays
+                open.
         """
         self._context, self._runner = context, runner
         self._pool = PublisherPool(context.endpoints)
         self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
         self._subscriptions: list[Any] = []
         self._services: list[Service] = []
+        self._panel = self._open_panel(settings)
+        try:
+            self._open(cls)
+        except BaseException:
+            self.close()
+            raise
+
+    def _open(self, cls: type) -> None:
+        """Open what the methods of a class declare."""
+        context, runner = self._context, self._runner
         for endpoint in endpoints_of(cls):
             label = "" if endpoint.of_robot else runner.config.label
             name = within(runner.namespace, label, endpoint.name)
@@ -57,7 +71,6 @@ class ExtensionEndpoints:
             else:
                 serve = partial(self._serve, endpoint.method)
                 self._services.append(Service(context.node, endpoint.kind, name, serve))
-        self._panel = self._open_panel(settings)
 
     def publish(self) -> None:
         """Publish what is due after a step; in the physics thread."""
@@ -69,7 +82,7 @@ class ExtensionEndpoints:
             every = max(1, round(1.0 / (endpoint.rate_hz * simulation.model.opt.timestep)))
             if simulation.step_number % every:
                 continue
-            message = self._call(endpoint.method, rejects=False)
+            message = self._call(endpoint.method, passes=None)
             if isinstance(message, endpoint.kind):
                 publisher.send(message)
             elif message is not None:
@@ -94,8 +107,9 @@ class ExtensionEndpoints:
             path=(),
             settings=settings,
             press=self._press,
-            evaluate=lambda method: self._call(method, rejects=False),
+            evaluate=lambda method: self._call(method, passes=BaseException),
             is_active=lambda: runner.is_enabled,
+            plot_period_s=_PLOT_PERIOD_S,
         )
         base = within(runner.namespace, runner.config.label)
         return PanelServer(self._context.endpoints, base, runner.key, [group] if items else [])
@@ -117,9 +131,11 @@ class ExtensionEndpoints:
             reason = runner.failure or "its parameter 'enabled' is false"
             raise RequestRejectedError(f"extension '{runner.key}' is disabled: {reason}")
 
-    def _call(self, method: str, *args: Any, rejects: bool = True) -> Any:
+    def _call(
+        self, method: str, *args: Any, passes: type[BaseException] | None = UserInputError
+    ) -> Any:
         function = getattr(self._runner.extension, method)
-        return self._runner.call(method, function, *args, rejects=rejects)
+        return self._runner.call(method, function, *args, passes=passes)
 
     def _receive(self, method: str, topic: str, message: Any) -> None:
         """Hand a message to the physics thread."""
