@@ -78,7 +78,7 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
 
     Args:
         panel: The items.
-        owner: The object.
+        owner: The object, or its class.
         settings: Names of its settings that are parameters.
         name: Name of the owner, for errors.
 
@@ -86,6 +86,7 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
         UserInputError: A method or setting does not exist, two items name the same method, or a
             table or plot has no columns or curves, or too many.
     """
+    cls = owner if isinstance(owner, type) else type(owner)
     known, methods = tuple(settings), set[str]()
     for item in panel:
         if isinstance(item, SettingField):
@@ -95,7 +96,7 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
         if not callable(getattr(owner, item.method, None)):
             raise UserInputError(
                 f"the panel of {name} names the method '{item.method}', which "
-                f"{type(owner).__name__} does not have"
+                f"{cls.__name__} does not have"
             )
         if item.method in methods:
             raise UserInputError(f"the panel of {name} names the method '{item.method}' twice")

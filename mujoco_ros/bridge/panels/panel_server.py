@@ -46,7 +46,7 @@ class PanelGroup:
     Attributes:
         name: Name of the group; empty without one.
         items: The items.
-        owner: The object whose methods the items name.
+        owner: The object whose methods the items name, or its class.
         path: Parts of the names of its topics and services.
         settings: The parameter of each setting.
         press: Has a method called in the thread of the owner; the future has the error.

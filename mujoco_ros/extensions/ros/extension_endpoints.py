@@ -12,6 +12,7 @@ from mujoco_ros.bridge.publishing.robot_topic import RELIABLE
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.extensions.endpoints import ExtensionEndpoint, endpoints_of
+from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
@@ -28,7 +29,7 @@ class ExtensionEndpoints:
         self,
         context: NodeContext,
         runner: ExtensionRunner,
-        cls: type,
+        cls: type[Extension],
         settings: Mapping[str, ParameterSpec],
     ) -> None:
         """Open the topics and services, in the executor's thread.
@@ -48,7 +49,7 @@ class ExtensionEndpoints:
         self._publishers: list[tuple[ExtensionEndpoint, TopicPublisher]] = []
         self._subscriptions: list[Any] = []
         self._services: list[Service] = []
-        self._panel = self._open_panel(settings)
+        self._panel = self._open_panel(cls, settings)
         try:
             self._open(cls)
         except BaseException:
@@ -98,12 +99,14 @@ class ExtensionEndpoints:
         for service in self._services:
             service.destroy()
 
-    def _open_panel(self, settings: Mapping[str, ParameterSpec]) -> PanelServer:
-        runner, items = self._runner, self._runner.extension.panel
+    def _open_panel(
+        self, cls: type[Extension], settings: Mapping[str, ParameterSpec]
+    ) -> PanelServer:
+        runner, items = self._runner, cls.panel
         group = PanelGroup(
             name="",
             items=items,
-            owner=runner.extension,
+            owner=cls,  # before a change of the model there is no instance
             path=(),
             settings=settings,
             press=self._press,

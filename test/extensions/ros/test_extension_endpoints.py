@@ -65,8 +65,16 @@ def belt(tmp_path: Path, ros_node: Node) -> Iterator[Belt]:
 
 def test_a_rejected_panel_leaves_nothing_open(belt: Belt, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ConveyorBelt, "panel", (Button("x", "nope"),))
-    with pytest.raises(UserInputError, match="names the method 'nope'"):
+    with pytest.raises(UserInputError, match="names the method 'nope', which ConveyorBelt does"):
         belt.open()
+    assert not belt.names()
+
+
+def test_endpoints_open_before_the_extension_has_an_instance(belt: Belt) -> None:
+    del belt.runner.extension
+    endpoints = belt.open()
+    assert "/belt/panel/start" in belt.names()
+    endpoints.close()
     assert not belt.names()
 
 
