@@ -80,9 +80,9 @@ class PlacedText(NamedTuple):
     colour: Colour
 
 
-def placed_texts(shapes: Iterable[Shape], frames: Frames) -> Iterator[PlacedText]:
-    """Yield the texts among shapes whose frames are known."""
-    for shape in shapes:
+def placed_texts(shapes: Iterable[Shape], frames: Frames, *, most: int) -> Iterator[PlacedText]:
+    """Yield the texts among the first `most` shapes whose frames are known."""
+    for shape in islice(shapes, max(most, 0)):
         if shape.kind is ShapeKind.TEXT and (pose := frames.pose(shape.frame)) is not None:
             yield PlacedText(pose.position + pose.matrix @ shape.position, shape.text, shape.colour)
 

@@ -88,11 +88,11 @@ class OverlaysPanel(Panel):
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
         frames = Frames(scene, self._drawings.frames)
         for topic, shapes in self._drawings.shapes().items():
-            left = _MOST_GEOMS - len(geoms)
+            left = _MOST_GEOMS - len(geoms) - len(self._texts)
             self._is_full |= len(shapes) > left
             try:
                 geoms += drawn(shapes, frames, self._unknown, most=left)
-                self._texts += placed_texts(shapes, frames)
+                self._texts += placed_texts(shapes, frames, most=left)
             except Exception:  # would terminate the viewer
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)

@@ -144,3 +144,15 @@ def test_more_shapes_than_the_page_can_draw_are_left_out(frames, clients):
     frames.build(2)
     assert len(frames.panel.viewer.extra_geoms) == 2000
     assert "More than 2000 shapes are not drawn." in frames.texts
+
+
+def test_texts_count_among_the_shapes_that_the_page_can_draw(frames, clients, monkeypatch):
+    text = Shape(kind=ShapeKind.TEXT, frame="world", position=np.zeros(3), text="here")
+    monkeypatch.setattr(frames.panel, "on_build_texts", lambda _: None)
+    clients.drawings.newest["/names"] = [text] * 1500
+    clients.drawings.newest["/others"] = [text] * 400 + [sphere("world")] * 400
+    clients.drawings.newest["/rest"] = [text] * 10
+    frames.build(2)
+    assert len(frames.panel._texts) == 1900
+    assert len(frames.panel.viewer.extra_geoms) == 100
+    assert "More than 2000 shapes are not drawn." in frames.texts
