@@ -97,8 +97,8 @@ class DrawnTopics:
         if now >= self._search_at:
             self._search_at = now + _GRAPH_S
             self._search()
-        self._tree.tick()
         time = self._now()
+        self._tree.tick(now, time)
         was_reset, self._time = time < self._time, time
         for topic, drawn in list(self._drawn.items()):
             if was_reset:

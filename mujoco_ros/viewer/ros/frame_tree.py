@@ -19,13 +19,17 @@ _STATIC = QoSProfile(
 )
 _DEPTH, _MOST = 100, 100
 """Messages of /tf that wait, and frames that are needed."""
+_KEPT_S = 5.0
+"""Wall time for which a frame of /tf is kept after its last message [s]."""
 
 
 class FrameTree:
     """Frames of /tf_static, and those of /tf that are needed.
 
     A simulator may publish many frames 1000 times a second, so /tf is subscribed only while a frame
-    is needed, and only messages that contain its name are deserialized.
+    is needed, and only messages that contain its name are deserialized. A frame of /tf that is not
+    received for some seconds is dropped; a pause of the simulation does not count, since its nodes
+    may publish nothing then.
 
     Attributes:
         frames: Frames by name.
@@ -39,6 +43,9 @@ class FrameTree:
         self.frames: Mapping[str, TfFrame] = ChainMap(self._moving, self._static)
         self._needed: frozenset[str] = frozenset()
         self._marks: tuple[bytes, ...] = ()
+        self._received_at: dict[str, float] = {}  # by `_running_s`
+        self._running_s = 0.0  # wall time while the simulated time changed
+        self._last = 0.0, 0.0  # wall time and simulated time of the last tick
         self._waiting: deque[bytes] = deque(maxlen=_DEPTH)
         self._subscription: Subscription | None = None
         endpoints.subscription(TFMessage, "/tf_static", self._receive_static, _STATIC)
@@ -47,8 +54,16 @@ class FrameTree:
         """Set the names of the needed frames of /tf, from any thread."""
         self._needed = frozenset(sorted(names)[:_MOST])
 
-    def tick(self) -> None:
-        """Open or close the subscription, and read the newest transforms."""
+    def tick(self, now: float, time: float) -> None:
+        """Open or close the subscription, read the newest transforms, and drop old ones.
+
+        Args:
+            now: Monotonic time [s].
+            time: Simulated time [s].
+        """
+        if time != self._last[1]:
+            self._running_s += now - self._last[0]
+        self._last = now, time
         needed = self._needed - self._static.keys()
         self._marks = tuple(name.encode() + b"\0" for name in needed)
         if needed and self._subscription is None:
@@ -60,9 +75,11 @@ class FrameTree:
             self._subscription = None
         for _ in range(len(self._waiting)):
             message = deserialize_message(self._waiting.popleft(), TFMessage)
-            _read(message, self._moving, needed)
-        for name in self._moving.keys() - needed:
-            del self._moving[name]
+            for name in _read(message, self._moving, needed):
+                self._received_at[name] = self._running_s
+        for name in list(self._moving):
+            if name not in needed or self._running_s - self._received_at[name] > _KEPT_S:
+                del self._moving[name], self._received_at[name]
 
     def _receive(self, serialized: bytes) -> None:
         if any(mark in serialized for mark in self._marks):
@@ -72,8 +89,11 @@ class FrameTree:
         _read(message, self._static, None)
 
 
-def _read(message: TFMessage, frames: dict[str, TfFrame], needed: Collection[str] | None) -> None:
-    """Add the needed transforms of a message, or all, without invalid ones."""
+def _read(
+    message: TFMessage, frames: dict[str, TfFrame], needed: Collection[str] | None
+) -> list[str]:
+    """Add the needed transforms of a message, or all, without invalid ones; return their names."""
+    added = []
     for it in message.transforms:
         if needed is not None and it.child_frame_id not in needed:
             continue
@@ -84,3 +104,5 @@ def _read(message: TFMessage, frames: dict[str, TfFrame], needed: Collection[str
         except UserInputError:
             continue
         frames[it.child_frame_id] = TfFrame(it.header.frame_id, pose.position, pose.quat_wxyz)
+        added.append(it.child_frame_id)
+    return added

@@ -152,6 +152,26 @@ def test_frames_of_tf_are_received_while_they_are_needed(drawing):
     assert place("drone") is None, "it would be out of date"
 
 
+def test_a_frame_of_tf_that_is_not_received_any_more_is_dropped(drawing):
+    publisher = drawing.node.create_publisher(TFMessage, "/tf", 10)
+    transform = TransformStamped(child_frame_id="drone")
+    transform.header.frame_id, transform.transform.rotation.w = "map", 1.0
+    drawing.topics.need_frames({"drone"})
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(TFMessage(transforms=[transform]))
+    known = drawing.topics.frames
+    assert drawing.until(lambda: "drone" in known)
+    for wall in (1e3, 2e3):
+        drawing.topics.tick(wall)
+    assert "drone" in known, "the simulation is paused"
+    for wall, is_known in ((2e3 + 3.0, True), (2e3 + 4.9, True), (2e3 + 5.1, False)):
+        drawing.time += 0.1
+        drawing.topics.tick(wall)
+        assert ("drone" in known) is is_known
+    publisher.publish(TFMessage(transforms=[transform]))
+    assert drawing.until(lambda: "drone" in known)
+
+
 def test_tf_is_not_subscribed_for_a_static_frame(drawing):
     static = drawing.node.create_publisher(TFMessage, "/tf_static", LATCHED)
     moving = drawing.node.create_publisher(TFMessage, "/tf", 10)
