@@ -102,7 +102,9 @@ class StateCurves:
             for signal in signals:
                 if self._reviewed.get(signal.key, -1) < number:
                     self._reviewed[signal.key] = number
-                    self._histories[signal.key].add(state.time, signal.read())
+                    history = self._histories[signal.key]
+                    history.drop_from(state.time)  # which a return to this time has replaced
+                    history.add(state.time, signal.read())
 
     def __iter__(self) -> Iterator[Curve]:
         """Yield the curves of the selected signals."""
@@ -133,7 +135,10 @@ class StateCurves:
 
 
 class FieldCurves:
-    """Selected fields of messages, with a sample per message."""
+    """Selected fields of messages, with a sample per message.
+
+    The first message of each time counts. They start again when the time goes back.
+    """
 
     def __init__(self, fields: FieldClient) -> None:
         self._fields = fields

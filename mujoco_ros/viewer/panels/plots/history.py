@@ -37,6 +37,10 @@ class History:
         self._table[1:, self._end] = values
         self._end += 1
 
+    def drop_from(self, time: float) -> None:
+        """Drop the samples that are not earlier than a time [s]."""
+        self._end = int(np.searchsorted(self.times, time))
+
     def value(self, index: int, time: float) -> float:
         """Return the value of a curve at the last sample not later than `time` [s], or NaN."""
         at = int(np.searchsorted(self.times, time, side="right")) - 1

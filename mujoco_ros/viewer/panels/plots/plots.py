@@ -48,6 +48,7 @@ class PlotsPanel(Panel):
         self.axis = TimeAxis()
         self._choices = Choices(self.signals, self.fields, fields)
         self._moved = ""  # the plot in which the mouse zooms and pans
+        self._is_double = False  # whether the last press of the mouse was a double-click
 
     def update(self) -> None:
         """Sample what is selected."""
@@ -169,6 +170,8 @@ class PlotsPanel(Panel):
         if not implot.IsPlotHovered():
             return
         left = imgui.MouseButton.Left
+        if imgui.IsMouseClicked(left):
+            self._is_double = bool(imgui.IsMouseDoubleClicked(left))
         if imgui.IsMouseDoubleClicked(left):
             self.axis.follow()
             self.state.show(None)
@@ -180,7 +183,7 @@ class PlotsPanel(Panel):
             self.axis.hold(begin, end)
             self._moved = label
         drag = imgui.GetMouseDragDelta(left)
-        if imgui.IsMouseReleased(left) and not (drag.x or drag.y):
+        if imgui.IsMouseReleased(left) and not (drag.x or drag.y or self._is_double):
             self.state.show(float(implot.GetPlotMousePos().x))
 
     def _build_readout(self, curves: Sequence[Curve]) -> None:

@@ -1,8 +1,12 @@
 """The panel "Plots": its signals and their samples."""
 
+from types import SimpleNamespace
+
 import mujoco
 import numpy as np
 import pytest
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+from mujoco.studio.implot import implot
 from still_state import StillState
 
 from mujoco_ros.sim.shared_memory.past_states import PastStates
@@ -145,6 +149,55 @@ def test_signals_are_sampled_at_the_past_states_also_those_before_the_choice(sho
     state.time = 7.0
     frames.build()
     assert len(frames.panel.signals.history(Q).times) == 4, "frames add no samples"
+
+
+def test_a_return_to_a_past_state_keeps_the_samples_before_it(show, state):
+    state.past = past_states(0.0, 0.1, 0.2, 0.3)
+    frames = show(PlotsPanel)
+    history = frames.panel.signals.history(Q)
+    assert len(history.times) == 4
+    state.data.qpos[state.layout.robots[0].joints.qpos[0]] = 0.5
+    for time in (0.2, 0.25):
+        add(state.past, time)
+    frames.build()
+    assert history.times.tolist() == pytest.approx([0.0, 0.1, 0.2, 0.25])
+    assert history.curve(0)[-2:].tolist() == [0.5, 0.5], "not those of before the return"
+    assert 0.5 not in history.curve(0)[:2]
+    add(state.past, 0.0)  # a reset
+    frames.build()
+    assert history.times.tolist() == [0.0]
+
+
+def test_a_click_shows_the_state_of_its_time_and_a_double_click_the_present(
+    show, state, monkeypatch
+):
+    state.past = past_states(*np.arange(0.0, 10.0, 0.5))
+    frames = show(PlotsPanel)
+    hovered = iter(range(1000))
+    monkeypatch.setattr(implot, "IsPlotHovered", lambda: next(hovered) == 0)
+    monkeypatch.setattr(implot, "GetPlotMousePos", lambda: SimpleNamespace(x=5.0))
+
+    def mouse(*, pressed: bool, double: bool = False) -> None:
+        """Press or release the button in the first plot."""
+        nonlocal hovered
+        hovered = iter(range(1000))
+        monkeypatch.setattr(imgui, "IsMouseClicked", lambda _: pressed)
+        monkeypatch.setattr(imgui, "IsMouseDoubleClicked", lambda _: pressed and double)
+        monkeypatch.setattr(imgui, "IsMouseReleased", lambda _: not pressed)
+        frames.build()
+
+    mouse(pressed=True)
+    mouse(pressed=False)
+    assert state.shown.time == pytest.approx(5.0)
+    frames.panel.axis.hold(2.0, 3.0)
+    mouse(pressed=True, double=True)
+    mouse(pressed=False)
+    assert state.shown is None
+    assert frames.panel.axis.held is None
+    mouse(pressed=True)
+    mouse(pressed=False)
+    assert state.shown.time == pytest.approx(5.0), "the next click counts again"
+    state.show(None)
 
 
 def test_a_field_of_a_topic_is_plotted_with_every_message(show, clients):
