@@ -97,20 +97,21 @@ class ChildProcesses(Component):
             describe: Returns the descriptions of a plant's robots.
 
         Raises:
-            UserInputError: There is not enough memory to share the state.
+            UserInputError: There is not enough memory to share the state, or the parameters of the
+                past states contradict each other.
         """
         self._writer: SharedStateWriter | None = None
         self._write: Callable[[], object] | None = None
         self._processes: list[ManagedProcess] = []
         self._prepared: SegmentWriter | None = None
         node, pacer = context.node, context.pacer
+        history = _history(context.values)
         enabled = _enabled(context.values, node.get_fully_qualified_name())
         if not enabled:
             return
         self._pacer = pacer
-        history = _history(context.values) if "viewer" in enabled else None
         self._writer = writer = SharedStateWriter(
-            context.simulation, describe, pacer.factor, history
+            context.simulation, describe, pacer.factor, history if "viewer" in enabled else None
         )
         self._write = writer.write
         ros = child_ros_arguments(context.arguments, node.get_namespace())

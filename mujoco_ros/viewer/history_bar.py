@@ -100,7 +100,7 @@ class HistoryBar:
         imgui.SetNextItemWidth(max(width, 1.0))
         label = "live" if shown is None else f"{self.age:.2f} s ago"
         span = max(now - first, _LEAST_S)
-        changed, back = imgui.SliderFloat("##past", -self.age, -span, 0.0, label)
+        changed, back = imgui.SliderFloat("##past", max(-self.age, -span), -span, 0.0, label)
         imgui.SetItemTooltip("Drag to show a past state; arrow keys: one state back or forth")
         if changed:
             self._state.show(now + back if back < 0.0 else None)
@@ -109,8 +109,10 @@ class HistoryBar:
         if shown is None:
             return
         imgui.SameLine()
+        is_kept = self._state.past.find(shown.time) == shown
         tip = "Pause the simulation in this state;\ncontrollers start again, as after a reset"
-        if widgets.button(_RETURN, enabled=self._request is None, tip=tip):
+        tip = tip if is_kept else "The simulator does not keep this state any more"
+        if widgets.button(_RETURN, enabled=is_kept and self._request is None, tip=tip):
             self._request = self._simulation.load_past(shown.time)
 
     def _build_saving(self) -> None:

@@ -4,12 +4,10 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.sim.shared_memory.past_files import Rows, collect, write_log, write_table
+from mujoco_ros.sim.shared_memory.past_files import collect, write_log, write_table
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import ParameterClient, Request
 
@@ -19,7 +17,7 @@ KINDS = {LOG: ".mjlog", TABLE: ".csv"}
 
 
 class HistorySaving:
-    """Writes the past states in a thread of its own.
+    """Reads and writes the past states in a thread of its own, from a shared state of its own.
 
     Attributes:
         request: The last request.
@@ -37,20 +35,12 @@ class HistorySaving:
 
     def save(self, kind: str) -> Request:
         """Save one of `KINDS`; the request has the path, or what was wrong."""
-        state, path = self._state, self._path(KINDS[kind])
+        path = self._path(KINDS[kind])
         self.request = request = Request(f"save {path}")
-        try:
-            rows = collect(state)
-        except UserInputError as error:
-            request.fail(str(error))
-            return request
         if kind == LOG:
             request.command = f"ros2 run mujoco_ros replay {path}"
-        arguments = path, rows, state.metadata
-        write = write_table if kind == TABLE else _log_writer(state.model)
-        threading.Thread(
-            target=_write, args=(request, write, arguments), name="history", daemon=True
-        ).start()
+        arguments = request, kind, path, self._state.name
+        threading.Thread(target=_write, args=arguments, name="history", daemon=True).start()
         return request
 
     def _path(self, suffix: str) -> Path:
@@ -60,13 +50,14 @@ class HistorySaving:
         return output_folder("" if folder is None else str(folder.value)) / name
 
 
-def _log_writer(model: Any) -> Callable[[Path, Rows, Any], None]:
-    return lambda path, rows, header: write_log(path, rows, header, model)
-
-
-def _write(request: Request, write: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+def _write(request: Request, kind: str, path: Path, name: str) -> None:
     try:
-        write(*arguments)
+        state = SharedState(name)
+        rows = collect(state)
+        if kind == TABLE:
+            write_table(path, rows, state.metadata)
+        else:
+            write_log(path, rows, state.metadata, state.model)
     except Exception as error:
         request.fail(str(error))
     else:

@@ -1,6 +1,5 @@
 """The bar that shows past states."""
 
-from datetime import datetime
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,9 +9,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.sim.shared_memory.past_states import PastStates
-from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.history_bar import HistoryBar
-from mujoco_ros.viewer.history_saving import LOG, TABLE, HistorySaving
 
 SCENE = (100.0, 30.0, 640.0, 400.0)
 
@@ -64,10 +61,12 @@ def build(context, bar, monkeypatch):
     def built(*used: str, moved_to: float | None = None) -> list[str]:
         seen: list[str] = []
         pressed = set(used)
+        disabled: list[bool] = []
+        begin, end = imgui.BeginDisabled, imgui.EndDisabled
 
         def button(label: str, *_: object) -> bool:
             seen.append(label)
-            is_pressed = label in pressed
+            is_pressed = label in pressed and not any(disabled)
             pressed.discard(label)
             return is_pressed
 
@@ -77,6 +76,10 @@ def build(context, bar, monkeypatch):
             return (moved_to is not None, value if moved_to is None else moved_to)
 
         monkeypatch.setattr(imgui, "Button", button)
+        monkeypatch.setattr(
+            imgui, "BeginDisabled", lambda is_on: (disabled.append(is_on), begin(is_on))
+        )
+        monkeypatch.setattr(imgui, "EndDisabled", lambda: (disabled.pop(), end()))
         monkeypatch.setattr(imgui, "SliderFloat", slider)
         for _ in range(2):
             seen.clear()
@@ -139,6 +142,20 @@ def test_a_failed_return_leaves_the_past_state_in_sight(build, state, clients):
     assert state.shown is not None
 
 
+def test_a_state_that_is_not_kept_any_more_cannot_be_returned_to(build, state, clients):
+    state.show(1.0)
+    for time in np.arange(2.1, 7.05, 0.1):
+        state.past.add(memoryview(np.array([time])).cast("B"))
+    state.time = 7.0
+    assert state.past.find(state.shown.time) is not None, "another one"
+    build("Continue from here")
+    assert not clients.called("load_past")
+    assert state.shown.time == pytest.approx(1.0), "it stays in sight"
+    state.show(6.0)
+    build("Continue from here")
+    assert clients.called("load_past") == [(pytest.approx(6.0),)]
+
+
 def test_a_reset_returns_to_the_present(build, state):
     state.show(1.5)
     state.time = 0.1
@@ -149,16 +166,3 @@ def test_a_reset_returns_to_the_present(build, state):
 def test_there_is_no_bar_without_past_states(build, state):
     state.past = PastStates(np.zeros((50, 1)), memoryview(np.zeros(1, np.int64)))
     assert build() == []
-
-
-@pytest.mark.parametrize(("kind", "name"), [(LOG, "arm"), (TABLE, "arm")])
-def test_a_failed_saving_is_reported(state, clients, tmp_path, kind, name):
-    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path))
-    state.metadata = {"scene": name}
-    state.past = PastStates(np.zeros((0, 1)), memoryview(np.zeros(1, np.int64)))
-    saving = HistorySaving(state, clients.parameters, lambda: datetime(2026, 1, 2, 3, 4, 5))
-    request = saving.save(kind)
-    assert request.ok is False
-    assert str(tmp_path / "arm_2026-01-02_03-04-05") in request.name
-    assert "no past states" in request.message
-    assert not list(tmp_path.iterdir())

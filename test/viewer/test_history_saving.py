@@ -18,9 +18,15 @@ from mujoco_ros.viewer.history_saving import LOG, TABLE, HistorySaving
 
 
 @pytest.fixture
-def state():
+def length():
+    """Span of the past states that are kept [s]."""
+    return 1.0
+
+
+@pytest.fixture
+def state(length):
     simulation = Simulation(load_scene("arm"))
-    history = HistorySettings(length=1.0, rate=100.0)
+    history = HistorySettings(length=length, rate=100.0)
     writer = SharedStateWriter(simulation, describe_robots, history=history)
     for _ in range(200):
         simulation.step()
@@ -54,3 +60,30 @@ def test_the_past_states_are_saved_below_the_output_folder(state, tmp_path, kind
     finish()
     assert second.ok is False
     assert "exists" in second.message
+
+
+def test_the_shown_state_stays_while_the_states_are_saved(state, tmp_path, monkeypatch):
+    """The thread reads a copy of its own."""
+    clients = FakeClients()
+    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path))
+    monkeypatch.setattr(state, "review", lambda _after: pytest.fail("not thread-safe"))
+    state.show(float(state.past.times[3]))
+    before = state.data.qpos.copy()
+    request = HistorySaving(state, clients.parameters).save(TABLE)
+    finish()
+    assert request.ok, request.message
+    assert state.data.qpos.tolist() == before.tolist()
+
+
+@pytest.mark.parametrize("length", [0.0])
+@pytest.mark.parametrize("kind", [LOG, TABLE])
+def test_a_failed_saving_is_reported(state, tmp_path, kind):
+    clients = FakeClients()
+    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path))
+    saving = HistorySaving(state, clients.parameters, lambda: datetime(2026, 1, 2, 3, 4, 5))
+    request = saving.save(kind)
+    finish()
+    assert request.ok is False
+    assert str(tmp_path / "arm_2026-01-02_03-04-05") in request.name
+    assert "no past states" in request.message
+    assert not list(tmp_path.iterdir())

@@ -113,10 +113,16 @@ def _columns(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.nd
 
 
 def _create(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Create a file that its user can read, in a folder that is created, too."""
+    """Create a file that its user can read, in a folder that is created, too.
+
+    A file that cannot be written completely is deleted.
+    """
     created = create_file(path, _KIND, below=path.parent)
     try:
         with os.fdopen(created, "wb", buffering=0) as file:
             write(file)
-    except OSError as error:
+    except BaseException as error:
+        path.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         raise UserInputError(f"{_KIND} '{path}' cannot be written: {error.strerror}") from error

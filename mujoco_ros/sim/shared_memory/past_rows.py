@@ -23,7 +23,7 @@ class PastRows:
 
     def __init__(self, plant: Plant, past: PastStates, history: HistorySettings) -> None:
         """Write into the `past` of a segment."""
-        self._plant, self._past = plant, past
+        self._plant, self._past, self._history = plant, past, history
         width = past.width
         self._period = history.period(width)
         self._due = self._last = -inf
@@ -62,18 +62,22 @@ class PastRows:
 
         Args:
             simulation: The simulation, which has this plant.
-            time: The last state not later than this is loaded, or the oldest [s].
+            time: The last state not later than this is loaded [s].
             rewind: Whether the simulated time is set as well.
 
         Returns:
             The time of the state [s].
 
         Raises:
-            UserInputError: There is no past state.
+            UserInputError: No past states are kept, or none is that old.
         """
-        found = self._past.find(time)
-        if found is None:
-            raise UserInputError("there is no past state: parameter history_length is 0")
+        if not self._past.capacity:
+            raise UserInputError(
+                "no past states are kept: a state of this model is too large"
+                if self._history.length
+                else "no past states are kept: parameter history_length is 0"
+            )
+        found = self._past.find_not_later(time)
         plant, before = self._plant, float(self._plant.data.time)
         for control in simulation.controls:
             control.reset(_REASON)

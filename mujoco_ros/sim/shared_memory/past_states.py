@@ -5,8 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mujoco_ros.model.errors import UserInputError
+
 _LARGEST = 64 << 20
 """Most memory of the rows of a model [bytes]."""
+_FEWEST = 2
+"""Least rows: the oldest one may be overwritten at any moment."""
 _ROUNDING_S = 1e-9
 
 
@@ -22,9 +26,22 @@ class HistorySettings:
     length: float = 0.0
     rate: float = 50.0
 
+    def __post_init__(self) -> None:
+        """Check the values.
+
+        Raises:
+            UserInputError: They are of too few states.
+        """
+        if self.length > 0.0 and int(self.length * self.rate) < _FEWEST:
+            raise UserInputError(
+                f"history_length {self.length:g} s with history_rate {self.rate:g} Hz keeps fewer "
+                f"than {_FEWEST} past states; increase one, or set history_length to 0 to keep none"
+            )
+
     def capacity(self, row: int) -> int:
-        """Return the number of rows of `row` words."""
-        return min(int(self.length * self.rate), _LARGEST // (8 * row))
+        """Return the number of rows of `row` words; 0 if none are kept."""
+        rows = min(int(self.length * self.rate), _LARGEST // (8 * row))
+        return rows if rows >= _FEWEST else 0
 
     def period(self, row: int) -> float:
         """Return the simulated time between two rows of `row` words [s]."""
@@ -100,6 +117,22 @@ class PastStates:
             return None
         at = max(int(np.searchsorted(times, time + _ROUNDING_S, side="right")) - 1, 0)
         return PastState(int(numbers[at]), float(times[at]))
+
+    def find_not_later(self, time: float) -> PastState:
+        """Return the last state not later than `time` [s].
+
+        Raises:
+            UserInputError: There is none.
+        """
+        found = self.find(time)
+        if found is None:
+            raise UserInputError("there is no past state yet")
+        if found.time > time + _ROUNDING_S:
+            raise UserInputError(
+                f"there is no past state of {time:.6f} s or before: "
+                f"they are of {found.time:.6f} s to {self.times[-1]:.6f} s"
+            )
+        return found
 
     def after(self, number: int) -> list[int]:
         """Return the numbers of the rows of `times` that are larger than `number`."""

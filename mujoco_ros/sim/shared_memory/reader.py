@@ -47,6 +47,7 @@ class SharedState:
     Readers cannot block or disturb the simulator. For one thread.
 
     Attributes:
+        name: Its name, by which another thread opens a copy of its own.
         model: The model, with all run-time edits.
         data: The state at the beginning of a step, with its `ctrl`, `qfrc_actuator` and
             `sensordata`. Other fields are not computed: ``mj_forward`` computes them, including the
@@ -61,6 +62,7 @@ class SharedState:
         shown: The past state that `data` holds; None for the latest one.
     """
 
+    name: str
     model: mujoco.MjModel
     data: mujoco.MjData
     assembly: Assembly
@@ -77,8 +79,8 @@ class SharedState:
         Raises:
             UserInputError: No shared state has that name.
         """
-        path, _, slot = name.partition("#")
-        self._header = SharedHeader.open(path)
+        self.name, _, slot = name.partition("#")
+        self._header = SharedHeader.open(self.name)
         self._deadline = self._header.deadline(int(slot)) if slot else None
         self._keep_order = fence() or no_fence
         self.step = self.edits = 0
@@ -144,14 +146,17 @@ class SharedState:
 
     def show(self, time: float | None) -> None:
         """Hold the last past state not later than `time` [s] in `data`; None for the latest."""
-        shown = None if time is None else self.past.find(time)
-        if shown == self.shown:
-            return
+        while True:
+            shown = None if time is None else self.past.find(time)
+            if shown == self.shown:
+                return
+            if shown is None:
+                self._copy()
+                break
+            if self._copy_past(shown.number):
+                break
+            # It was overwritten meanwhile: find another one.
         self.shown, self._is_other = shown, True
-        if shown is None:
-            self._copy()
-        else:
-            self._copy_past(shown.number)
 
     def review(self, after: int) -> Iterator[int]:
         """Hold the past states in `data` for a moment each, oldest first.
@@ -207,6 +212,7 @@ class SharedState:
         self._edited = 0
         self.references = References(np.zeros((3, len(self.metadata["references"]))))
         self._row = memoryview(bytearray(segment.rows[0]))
+        self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._copies = copies(self._row, self.data, self.references.values)
         self.past, self.shown, self._is_other = segment.past, None, False
@@ -227,9 +233,10 @@ class SharedState:
         self.step = count
 
     def _copy_past(self, number: int) -> bool:
-        """Copy a past state; return whether it was still there."""
-        if not self.past.copy(number, self._row):
+        """Copy a past state; return whether it was still there, else nothing changes."""
+        if not self.past.copy(number, self._scratch):
             return False
+        self._row[:] = self._scratch
         self._read_row()
         return True
 

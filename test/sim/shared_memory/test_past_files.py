@@ -1,6 +1,8 @@
 """Files of the past states."""
 
 import csv
+import resource
+from functools import partial
 
 import numpy as np
 import pytest
@@ -64,6 +66,21 @@ def test_nothing_is_overwritten_and_nothing_saved_without_states(moved, share, s
     assert (tmp_path / "past.csv").read_text() == "mine"
     with pytest.raises(UserInputError, match="no past states"):
         collect(share(shipped("arm")).reader)
+
+
+@pytest.mark.parametrize("kind", ["log", "table"])
+def test_an_incomplete_file_is_deleted(moved, tmp_path, kind):
+    reader, path = moved.reader, tmp_path / "past"
+    arguments = path, collect(reader), reader.metadata
+    write = partial(write_log, model=reader.model) if kind == "log" else write_table
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limits[1]))
+    try:
+        with pytest.raises(UserInputError, match="cannot be written"):
+            write(*arguments)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_log_of_a_robot_with_imperfect_sensors_is_replayed(share, shipped, tmp_path):

@@ -58,6 +58,16 @@ def test_the_last_state_not_later_is_found_or_the_oldest(time, found):
     assert value(past, past.find(time).number) == 10.0 * found
 
 
+def test_a_state_is_not_loaded_in_place_of_an_earlier_one():
+    past = ring(8)
+    with pytest.raises(UserInputError, match="no past state yet"):
+        past.find_not_later(1.0)
+    add(past, 2.0, 3.0, 4.0)
+    assert past.find_not_later(3.5).time == 3.0
+    with pytest.raises(UserInputError, match=r"of 1\.5\d* s or before.* 2\.0\d* s to 4\.0\d* s"):
+        past.find_not_later(1.5)
+
+
 def test_states_that_were_replaced_by_earlier_ones_are_left_out():
     past = ring(16)
     add(past, 1.0, 2.0, 3.0, 4.0, 2.0, 2.5, 2.0)
@@ -74,6 +84,13 @@ def test_the_rate_is_lower_if_all_states_would_not_fit():
     assert settings.capacity(1000) * 8000 <= 64 << 20
     assert settings.capacity(1000) * settings.period(1000) == pytest.approx(60.0)
     assert HistorySettings().capacity(1000) == 0
+    assert settings.capacity((64 << 20) // 8) == 0, "one row could never be read"
+
+
+def test_a_history_without_any_state_is_rejected():
+    with pytest.raises(UserInputError, match=r"history_length 5 s with history_rate 0\.1 Hz"):
+        HistorySettings(length=5.0, rate=0.1)
+    assert HistorySettings(length=5.0, rate=0.4).capacity(10) == 2
 
 
 def test_a_simulation_keeps_states_at_the_rate(arm):
@@ -104,6 +121,39 @@ def test_a_reader_shows_a_past_state_and_returns_to_the_latest(arm):
     assert reader.update() is Update.STATE
     assert reader.time == arm.simulation.time
     np.testing.assert_array_equal(reader.data.qpos, arm.simulation.sample.qpos)
+
+
+def test_a_state_that_is_overwritten_while_it_is_read_is_not_shown(arm, monkeypatch):
+    arm.step(1500)
+    reader, past = arm.reader, arm.reader.past
+    reader.update()
+    oldest, copy, results = float(past.times[0]), past.copy, []
+
+    def overtaken(number, row):
+        if not results:
+            arm.step(200)  # the simulator overwrites 20 rows
+        results.append(copy(number, row))
+        return results[-1]
+
+    monkeypatch.setattr(past, "copy", overtaken)
+    reader.show(oldest)
+    assert results == [False, True]
+    assert reader.shown.time == past.times[0] == reader.time
+    assert reader.shown.time > oldest
+
+
+def test_a_torn_row_changes_nothing(arm, monkeypatch):
+    def tear(_number, row):
+        row[:] = b"\1" * len(row)
+        return False
+
+    arm.step(300)
+    reader = arm.reader
+    reader.update()
+    monkeypatch.setattr(reader.past, "copy", tear)
+    before = bytes(reader._row)
+    assert not reader._copy_past(reader.past.after(-1)[0])
+    assert bytes(reader._row) == before
 
 
 def test_a_review_reads_each_state_once_and_leaves_the_present_one(arm):
@@ -184,7 +234,9 @@ def test_the_states_of_another_model_are_not_shown(arm):
     assert arm.reader.update() is Update.MODEL
     assert arm.reader.shown is None
     assert arm.reader.past.times[0] >= 0.3
-    arm.writer.load(0.0)
+    with pytest.raises(UserInputError, match="no past state of 0"):
+        arm.writer.load(0.0)
+    arm.writer.load(arm.reader.past.times[0])
     assert arm.simulation.data.time >= 0.3
     assert np.isfinite(arm.simulation.data.qpos).all()
 
@@ -211,7 +263,7 @@ def test_without_a_history_there_is_none(share, shipped):
     assert len(shared.reader.past.times) == 0
     shared.reader.show(0.01)
     assert shared.reader.shown is None
-    with pytest.raises(UserInputError, match="no past state"):
+    with pytest.raises(UserInputError, match="history_length is 0"):
         shared.writer.load(0.01)
 
 
