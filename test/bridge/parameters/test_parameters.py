@@ -32,7 +32,6 @@ _READ_ONLY |= {"cameras", "rendering", "viewer", "viewer_host", "viewer_port"}
 _READ_ONLY |= {"history_length", "history_rate"}
 _READ_ONLY |= {"controller", "controller_robot", "controller_seed", "controller_step_by_step"}
 _READ_ONLY |= {"controller_time_limit", "controllers", "client_folders", "output_folder"}
-_READ_ONLY |= {"history_length", "history_rate"}
 
 
 @pytest.fixture(scope="module")
