@@ -39,7 +39,7 @@ def options() -> argparse.Namespace:
     return parser.parse_args(remove_ros_args(sys.argv)[1:])
 
 
-def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.0) -> bool:
+def spin_until(node: Node, condition: Callable[[], object], seconds: float = 30.0) -> bool:
     """Spin until a condition is met; return whether it was within `seconds` of wall time."""
     deadline = monotonic() + seconds
     while not condition() and monotonic() < deadline:
@@ -61,6 +61,7 @@ def walk(node: Node, args: argparse.Namespace) -> str:
     node.create_subscription(Odometry, "odom", true.append, 10)
     node.create_subscription(Odometry, "odom_estimated", estimated.append, 10)
     commands = node.create_publisher(TwistStamped, "cmd_vel", 10)
+    print("waiting for a walking robot", file=sys.stderr)
     if not spin_until(
         node,
         lambda: (
