@@ -63,4 +63,4 @@ def test_it_does_not_begin_without_a_clock(folder: Path) -> None:
         listener.close()
         domain.close()
     assert (done.code, done.output, len(commands)) == (1, "", 0)
-    assert done.errors.startswith("no walking robot found: ")
+    assert "\nno walking robot found: " in done.errors
