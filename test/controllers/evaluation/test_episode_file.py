@@ -135,7 +135,14 @@ def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     path = tmp_path / EPISODES
     arguments = ["pick_place", "--episodes", "4", "--jobs", "1", "--output", str(tmp_path)]
     command = [sys.executable, "-m", "mujoco_ros.cli.evaluate", *arguments]
-    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A test run in the background ignores SIGINT, and so would its children.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+    )
     while not path.exists() and process.poll() is None:
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
