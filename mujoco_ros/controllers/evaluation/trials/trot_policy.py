@@ -13,7 +13,7 @@ from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.pushes import draw_pushes, push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]
@@ -67,9 +67,7 @@ class PolicyTrots:
             positive=("friction", "trunk_mass", "mass", "armature"),
             not_negative=("push", "delay"),
         )
-        for name in ("duration", "push_period"):
-            if not getattr(self, name) > 0.0:
-                raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
+        check_positive(self, "duration", "push_period")
 
 
 def _constant(x: float, y: float, yaw: float) -> PolicyTrots:

@@ -15,7 +15,7 @@ from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.model.scene.config import SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
@@ -75,9 +75,7 @@ class Walks:
 
     def __post_init__(self) -> None:
         check_ranges(self, positive=("friction", "mass"), not_negative=("push", "delay"))
-        for name in ("duration", "push_period"):
-            if not getattr(self, name) > 0.0:
-                raise UserInputError(f"{name} must be positive, got {getattr(self, name):g}")
+        check_positive(self, "duration", "push_period")
 
 
 def _constant(walks: Walks, x: float, y: float, yaw: float) -> Walks:

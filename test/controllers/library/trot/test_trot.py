@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from moving_robot import MovingRobot
 
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
@@ -22,21 +23,14 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
 
-class TrottingRobot:
-    """The quadruped that `trot` controls, without the true pose of its base."""
+class TrottingRobot(MovingRobot):
+    """The quadruped that `trot` controls."""
 
     def __init__(self, world: str = "", **velocity: float) -> None:
         scene = load_scene("quadruped")
-        self.simulation = Simulation(replace(scene, world=world) if world else scene)
-        self.host = ControllerHost(self.simulation, load("trot", settings={"TROT": velocity}))
-        self.host.observation_filter = lambda observation: replace(observation, base=None)
-        self.machine = self.host.supervised.machine
-        self.base = self.simulation.layout.robots[0].bases[0].body
+        simulation = Simulation(replace(scene, world=world) if world else scene)
+        super().__init__(simulation, load("trot", settings={"TROT": velocity}))
         self.store = self.host.supervised.controller.store
-
-    @property
-    def state(self) -> str:
-        return self.host.supervised.state
 
     @property
     def axes(self) -> np.ndarray:
@@ -45,19 +39,6 @@ class TrottingRobot:
     @property
     def yaw(self) -> float:
         return float(np.arctan2(self.axes[1, 0], self.axes[0, 0]))
-
-    def run(self, seconds: float) -> np.ndarray:
-        """Step, and return the positions of the base at all ticks.  # (n, 3)"""
-        places = []
-        for step in range(round(seconds * 1000)):
-            assert self.host.step()
-            if step % 5 == 0:
-                places.append(self.simulation.sample.xpos[self.base].copy())
-        assert self.host.supervised.error == ""
-        return np.array(places)
-
-    def went(self) -> list[str]:
-        return [event.transition.goal for event in self.host.supervised.log.since(0)]
 
     def trot(self) -> np.ndarray:
         """Trot for 5 s, stop, and return the positions of the base."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from moving_robot import MovingRobot
 
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
@@ -16,7 +17,6 @@ from mujoco_ros.controllers.interface.inputs import (
     PlanarPose,
     VelocityInput,
 )
-from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
@@ -27,34 +27,14 @@ LEG = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 LEGS = tuple(f"{side}_{joint}" for side in ("left", "right") for joint in LEG)
 
 
-class WalkingRobot:
-    """The humanoid that `walk` controls, without the true pose of its base."""
+class WalkingRobot(MovingRobot):
+    """The humanoid that `walk` controls."""
 
     def __init__(self, world: str = "", joints: Sequence[str] = (), **velocity: float) -> None:
         scene = load_scene("humanoid")
-        self.simulation = Simulation(replace(scene, world=world) if world else scene)
+        simulation = Simulation(replace(scene, world=world) if world else scene)
         settings = {"WALK": velocity, "STAND": {"joints": list(joints)}}
-        self.host = ControllerHost(self.simulation, load("walk", settings=settings))
-        self.host.observation_filter = without_base
-        self.machine = self.host.supervised.machine
-        self.base = self.simulation.layout.robots[0].bases[0].body
-
-    @property
-    def state(self) -> str:
-        return self.host.supervised.state
-
-    def run(self, seconds: float) -> np.ndarray:
-        """Step, and return the positions of the base at all ticks.  # (n, 3)"""
-        places = []
-        for step in range(round(seconds * 1000)):
-            assert self.host.step()
-            if step % 5 == 0:
-                places.append(self.simulation.sample.xpos[self.base].copy())
-        assert self.host.supervised.error == ""
-        return np.array(places)
-
-    def went(self) -> list[str]:
-        return [event.transition.goal for event in self.host.supervised.log.since(0)]
+        super().__init__(simulation, load("walk", settings=settings))
 
     def walk(self) -> np.ndarray:
         """Walk for 7 s, stop, and return the positions of the base."""
@@ -63,10 +43,6 @@ class WalkingRobot:
         walking = self.run(7.0)
         self.host.supervised.request("stop")
         return np.concatenate((standing, walking, self.run(3.5)))
-
-
-def without_base(observation: Observation) -> Observation:
-    return replace(observation, base=None)
 
 
 def feet_middle(robot: WalkingRobot) -> np.ndarray:
