@@ -1,22 +1,23 @@
 """Runs the scripts of examples/ as a user does, and records the robots."""
 
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from fork_server import fork_server
 from sensor_msgs.msg import JointState
-from simulators import ROOT, WAIT_LIMIT_S, Listener, Recording, Simulator
+from simulators import (
+    ROOT,
+    WAIT_LIMIT_S,
+    Listener,
+    Recording,
+    Simulator,
+    without_middleware_log,
+)
 
 REAL_TIME_FACTOR = 0.6
 """Below 1, so that controllers keep their rates on a busy machine."""
-
-_MIDDLEWARE_LOG = re.compile(
-    r"^.*\[(?:\x1b\S*)?RTPS_TRANSPORT_SHM(?:\x1b\S*)? Error\].*\n", re.MULTILINE
-)
-"""Fast DDS logs a port of shared memory that another process holds; it then takes the next one."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Example:
     @property
     def output(self) -> str:
         """The standard output so far, without what the middleware logs there."""
-        return _MIDDLEWARE_LOG.sub("", self._out.read_text())
+        return without_middleware_log(self._out.read_text())
 
     def is_over(self) -> bool:
         return self.process.poll() is not None
@@ -57,7 +58,7 @@ class Example:
             code = self.process.wait(WAIT_LIMIT_S)
         finally:
             self.process.kill()
-        return Outcome(code, self.output, self._err.read_text().strip())
+        return Outcome(code, self.output, without_middleware_log(self._err.read_text()).strip())
 
 
 class CommandedSimulator:

@@ -1,6 +1,7 @@
 """Simulator processes, each in its own ROS domain, and listeners that record their topics."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -33,7 +34,17 @@ _PAUSE_S = 0.01
 _OF_A_SLOW_MACHINE = ("too slow for real time", "slow ticks in state")
 """Warnings that depend on the machine."""
 
+_MIDDLEWARE_LOG = re.compile(
+    r"^.*\[(?:\x1b\S*)?RTPS_TRANSPORT_SHM(?:\x1b\S*)? Error\].*\n", re.MULTILINE
+)
+"""Fast DDS logs a port of shared memory that another process holds; it then takes the next one."""
+
 Stamp = tuple[int, int]
+
+
+def without_middleware_log(text: str) -> str:
+    """Return the output of a program without what Fast DDS logs of ports in use."""
+    return _MIDDLEWARE_LOG.sub("", text)
 
 
 def stamps_of(messages: list[Any]) -> list[Stamp]:
@@ -215,7 +226,7 @@ class Simulator:
 
     @property
     def log(self) -> str:
-        return self._log.read_text()
+        return without_middleware_log(self._log.read_text())
 
     def warnings(self) -> list[str]:
         """Return its log without INFO lines and warnings about a slow machine."""
