@@ -58,7 +58,7 @@ _RESULTS = (
     *(None, True, False, 0, -1, 1.5, np.float32("nan"), np.int64(2), np.bool_(True), 1j, object),
     *(_BadFloat(2.0), _BadFloat("nan"), Exception, np.array(1.0), np.array(np.nan), lambda: 1),
 )
-_NUMBERS = (np.nan, np.inf, -np.inf, 1e160, -1e160, 1e308, 5e-324, 0.0, 1.0)
+NUMBERS = (np.nan, np.inf, -np.inf, 1e160, -1e160, 1e308, 5e-324, 0.0, 1.0)
 
 
 class RandomFaults(EveryHook):
@@ -86,7 +86,7 @@ class RandomFaults(EveryHook):
 
 def random_fault(rng: np.random.Generator) -> Callable[[RandomFaults, Any], Any]:
     """Return something wrong or unusual to do, given the extension and the array of a hook."""
-    number = _NUMBERS[rng.integers(len(_NUMBERS))]
+    number = NUMBERS[rng.integers(len(NUMBERS))]
     match rng.integers(9):
         case 0:
             return lambda *_: _raise(_ERRORS[rng.integers(len(_ERRORS))])
