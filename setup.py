@@ -19,6 +19,7 @@ EXTRAS = {
     "c_hooks": ["llvmlite>=0.45"],
     "policy": ["onnxruntime>=1.20"],
     "cluster": ["ray>=2.50"],
+    "video": ["av>=14"],
 }
 
 
@@ -69,6 +70,7 @@ if __name__ == "__main__":
                 "controller = mujoco_ros.cli.controller:main",
                 "viewer = mujoco_ros.cli.viewer:main",
                 "evaluate = mujoco_ros.cli.evaluate:main",
+                "export_log = mujoco_ros.cli.export_log:main",
                 "export_urdf = mujoco_ros.cli.export_urdf:main",
                 "import_policy = mujoco_ros.cli.import_policy:main",
                 "record = mujoco_ros.cli.record:main",

@@ -19,6 +19,7 @@ EXTRAS = {
     "c_hooks": {"llvmlite": ">=0.45"},
     "policy": {"onnxruntime": ">=1.20"},
     "cluster": {"ray": ">=2.50"},
+    "video": {"av": ">=14"},
 }
 """The Python modules of each optional part, which no other part imports, with their versions."""
 

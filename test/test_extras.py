@@ -30,7 +30,7 @@ else:
 ROOT = Path(__file__).resolve().parents[1]
 EXECUTABLES = [
     *("cameras", "controller", "draw_controller", "evaluate"),
-    *("export_urdf", "record", "replay", "sim", "viewer"),
+    *("export_log", "export_urdf", "record", "replay", "sim", "viewer"),
 ]
 MISSING = {module for modules in EXTRAS.values() for module in modules}
 PREFIX = "mujoco_ros: error: "

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "recording": {"recording", "model"},
     "cameras": {"cameras", *_SIMULATION},
     "viewer": {
-        *("viewer", "sim", "control", "model", "process.heartbeat"),
+        *("viewer", "sim", "control", "model", "process.child_process", "process.heartbeat"),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
     },
     "controllers.interface": _INTERFACE,

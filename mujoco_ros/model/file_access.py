@@ -5,6 +5,7 @@ folders, and exactly those files that were opened for its start; see `FileAccess
 """
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 
@@ -300,6 +303,37 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
         raise
     except (OSError, ValueError) as error:
         raise UserInputError(f"{kind} '{path}' cannot be created: {_reason(error)}") from error
+
+
+@contextmanager
+def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterator[BinaryIO]:
+    """Yield a file without a name; at the end of the block, all of its content gets the name.
+
+    Nothing remains if the block fails, or if the process is killed in it. Arguments are those of
+    `create_file`.
+
+    Raises:
+        UserInputError: The file exists, or cannot be written.
+    """
+    try:
+        if below is not None:
+            below.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if os.path.lexists(path):
+            raise UserInputError(f"{kind} '{path}' exists; it is not overwritten")
+        with TemporaryFile(dir=path.parent, buffering=0) as unnamed:
+            yield unnamed
+            unnamed.seek(0)
+            created = create_file(path, kind, below=below)
+            try:
+                with open(created, "wb") as file:
+                    shutil.copyfileobj(unnamed, file)
+            except BaseException:
+                path.unlink(missing_ok=True)
+                raise
+    except UserInputError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"{kind} '{path}' cannot be written: {_reason(error)}") from error
 
 
 def check_below(path: Path, folder: Path, kind: str) -> None:

@@ -36,8 +36,15 @@ class BagFile:
     it cannot index the file of a killed process in place (`recording.ros.repair`).
     """
 
-    def __init__(self, path: Path, compression: str = "none") -> None:
-        """Create the file, which only its user can read; `compression` is one of COMPRESSIONS.
+    def __init__(
+        self, path: Path, compression: str = "none", descriptor: int | None = None
+    ) -> None:
+        """Create the file, which only its user can read.
+
+        Args:
+            path: The file.
+            compression: One of COMPRESSIONS.
+            descriptor: An open and empty file to write instead, which is closed at the end.
 
         Raises:
             OSError: The file exists or cannot be written.
@@ -47,7 +54,8 @@ class BagFile:
         self._compress = COMPRESSIONS[compression]
         self._summary = McapSummary()
         self._start_chunk()
-        self._file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
+        self._file = os.open(path, flags, 0o600) if descriptor is None else descriptor
         self._closed = False
         self._written = 0
         header = Header(profile="ros2", library="mujoco_ros")

@@ -9,6 +9,7 @@ import sys
 from contextlib import nullcontext
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.culling import frustum_of, only, visible_geoms
@@ -107,7 +108,7 @@ class Renderer:
         self._context.make_current()
         if self._resources is None:  # the driver failed before
             self.set_model(self._model)
-        self._fit(camera)
+        self._fit(camera.width, camera.height)
         if self._quality.allows_culling:
             with only(self._model, visible_geoms(self._model, data, camera), self._quality.groups):
                 self._update(data, camera)
@@ -121,6 +122,34 @@ class Renderer:
         frame = self._frames[size]
         frame.invalidate()
         return frame
+
+    def view(
+        self, data: mujoco.MjData, camera: mujoco.MjvCamera, width: int, height: int
+    ) -> np.ndarray:
+        """Render the colour image of any camera of the engine: free, tracking or fixed.
+
+        Args:
+            data: A state with its poses computed, as for `frame`.
+            camera: The camera; the field of view is the model's.
+            width: Width of the image [pixels].
+            height: Height of the image [pixels].
+
+        Returns:
+            Red, green and blue.  # (height, width, 3) uint8
+
+        Raises:
+            RenderingError: The image is too large for the device.
+        """
+        self._context.make_current()
+        if self._resources is None:  # the driver failed before
+            self.set_model(self._model)
+        self._fit(width, height)
+        self._update_scene(data, camera)
+        rectangle = mujoco.MjrRect(0, 0, width, height)
+        pixels = np.empty((height, width, 3), np.uint8)
+        mujoco.mjr_render(rectangle, self._scene, self._resources)
+        mujoco.mjr_readPixels(pixels, None, rectangle, self._resources)
+        return np.ascontiguousarray(pixels[::-1])  # OpenGL begins with the lowest row
 
     def close(self) -> None:
         """Free all resources."""
@@ -138,13 +167,7 @@ class Renderer:
         """Update the scene and its camera."""
         scene, near = self._scene, self._planes.near
         self._camera.fixedcamid = camera.camera
-        mujoco.mjv_updateScene(self._model, data, self._option, None, self._camera, _BODIES, scene)
-        if self._ground:
-            self._ground.scale_textures(scene)
-        flags = mujoco.mjtRndFlag
-        scene.flags[flags.mjRND_SHADOW] = self._quality.shadows
-        scene.flags[flags.mjRND_REFLECTION] = self._quality.reflections
-        scene.flags[flags.mjRND_SKYBOX] = self._quality.skybox
+        self._update_scene(data, self._camera)
         left, right, top, bottom = (near * edge for edge in frustum_of(camera))
         for gl_camera in scene.camera:
             gl_camera.frustum_near, gl_camera.frustum_far = near, self._planes.far
@@ -152,14 +175,25 @@ class Renderer:
             gl_camera.frustum_width = (right - left) / 2
             gl_camera.frustum_top, gl_camera.frustum_bottom = top, bottom
 
-    def _fit(self, camera: Camera) -> None:
-        """Make the buffer large enough for the images of a camera."""
-        size = f"an image of {camera.width} x {camera.height} pixels"
+    def _update_scene(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> None:
+        """Update the scene for a camera of the engine."""
+        scene = self._scene
+        mujoco.mjv_updateScene(self._model, data, self._option, None, camera, _BODIES, scene)
+        if self._ground:
+            self._ground.scale_textures(scene)
+        flags = mujoco.mjtRndFlag
+        scene.flags[flags.mjRND_SHADOW] = self._quality.shadows
+        scene.flags[flags.mjRND_REFLECTION] = self._quality.reflections
+        scene.flags[flags.mjRND_SKYBOX] = self._quality.skybox
+
+    def _fit(self, width: int, height: int) -> None:
+        """Make the buffer large enough for images of a size [pixels]."""
+        size = f"an image of {width} x {height} pixels"
         limit = self._context.largest_side
-        if max(camera.width, camera.height) > limit:
+        if max(width, height) > limit:
             raise RenderingError(f"{size} is too large for {self.device}, whose limit is {limit}")
         try:
-            grow_buffer(self._resources, camera.width, camera.height)
+            grow_buffer(self._resources, width, height)
         except mujoco.FatalError as error:
             self.set_model(self._model)
             raise RenderingError(f"{size} is too large for {self.device}: {error}") from error

@@ -43,7 +43,8 @@ class Application(studio.App):
         self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
         self._must_fit_camera = True
-        self._help, self._history = KeyHelp(), HistoryBar(state, clients)
+        self._help = KeyHelp()
+        self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
 

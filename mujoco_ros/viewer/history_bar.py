@@ -1,12 +1,16 @@
 """The bar below the scene: shows past states, and returns to one."""
 
+import math
+from collections.abc import Callable
+
+import mujoco
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import Clients, Request
 from mujoco_ros.viewer.docks import Rectangle
-from mujoco_ros.viewer.history_saving import KINDS, HistorySaving
+from mujoco_ros.viewer.history_saving import IMAGE, KINDS, HistorySaving
 from mujoco_ros.viewer.panels import widgets
 
 _FLAGS = imgui.WindowFlags
@@ -29,10 +33,19 @@ class HistoryBar:
     The simulation runs on meanwhile. The label over the scene shows how old the shown state is.
     """
 
-    def __init__(self, state: SharedState, clients: Clients) -> None:
-        """Show past states in `state`; `clients` return to one."""
+    def __init__(
+        self, state: SharedState, clients: Clients, camera: Callable[[], mujoco.MjvCamera]
+    ) -> None:
+        """Show past states in `state`.
+
+        Args:
+            state: The shared state.
+            clients: Clients that return to a past state.
+            camera: Returns the camera of saved films and images.
+        """
         self._state, self._simulation = state, clients.simulation
-        self._saving = HistorySaving(state, clients.parameters)
+        self._saving, self._camera = HistorySaving(state, clients.parameters), camera
+        self._span = [-math.inf, math.inf]  # times of the first and the last saved state [s]
         self._request: Request | None = None
 
     @property
@@ -116,17 +129,38 @@ class HistoryBar:
             self._request = self._simulation.load_past(shown.time)
 
     def _build_saving(self) -> None:
-        if widgets.button(_SAVE, tip="Write all past states into a file"):
+        if widgets.button(_SAVE, tip="Write past states into a file"):
             imgui.OpenPopup("saving")
         with widgets.popup("saving") as is_open:
             if not is_open:
                 return
+            imgui.Dummy(imgui.Vec2(style.SAVING_WIDTH, 0.0))  # the width to wrap the text at
+            self._build_span()
+            saving, (start, end) = self._saving, self._span
             for kind in KINDS:
-                if widgets.button(kind):
-                    self._saving.save(kind)
-            if self._saving.request is not None:
-                imgui.Dummy(imgui.Vec2(style.SAVING_WIDTH, 0.0))  # the width to wrap the text at
-                widgets.request_result(self._saving.request)
+                if kind == IMAGE:
+                    imgui.Separator()
+                if widgets.button(kind, enabled=not saving.is_busy):
+                    saving.save(kind, start=start, end=end, camera=self._camera())
+            if saving.request is not None:
+                imgui.Separator()
+                widgets.request_result(saving.request)
+            if saving.is_busy and widgets.button("Cancel", tip="Nothing remains of the file"):
+                saving.cancel()
+
+    def _build_span(self) -> None:
+        """Build the choice of the first and the last state that are saved."""
+        now = self._state.peek()[0]
+        oldest = float(self._state.past.times[0]) - now
+        for index, (label, edge, none) in enumerate(
+            (("from", oldest, -math.inf), ("to", 0.0, math.inf))
+        ):
+            back = min(max(self._span[index] - now, oldest), 0.0)
+            shown = ("the oldest", "now")[index] if back == edge else f"{-back:.1f} s ago"
+            changed, back = imgui.SliderFloat(f"{label}##span", back, oldest, 0.0, shown)
+            if changed:
+                self._span[index] = none if back == edge else now + back
+        self._span[1] = max(self._span)
 
     def _step(self, states: int) -> None:
         """Show the state that is some states after the shown one."""

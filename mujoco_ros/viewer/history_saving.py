@@ -1,26 +1,70 @@
 """Saving the past states in files below the folder for output."""
 
+import math
+import os
+import subprocess
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from tempfile import TemporaryFile
 
+import mujoco
+
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
-from mujoco_ros.sim.shared_memory.past_files import collect, write_log, write_table
+from mujoco_ros.process import child_process
+from mujoco_ros.sim.shared_memory.past_files import (
+    Rows,
+    collect,
+    shown_row,
+    write_log,
+    write_log_to,
+    write_table,
+)
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import ParameterClient, Request
 
-LOG, TABLE = "State log", "Joints as CSV"
-KINDS = {LOG: ".mjlog", TABLE: ".csv"}
+LOG, TABLE, BAG = "State log", "Joints as CSV", "Topics as MCAP"
+FILM, IMAGE = "Film (MP4)", "Image of the shown state (PNG)"
+KINDS = {LOG: ".mjlog", TABLE: ".csv", BAG: ".mcap", FILM: ".mp4", IMAGE: ".png"}
 """What can be saved, with the suffix of the file."""
+_EXPORTER = "mujoco_ros.cli.export_log"
+_ERROR = "mujoco_ros: error: "
+_COMMANDS = {LOG: "ros2 run mujoco_ros replay {}", BAG: "ros2 bag play {}"}
+"""What plays a file."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Task:
+    """What is saved.
+
+    Attributes:
+        kind: One of `KINDS`.
+        path: The file.
+        state: Name of the shared state.
+        span: Times of the first and the last state [s].
+        shown: Time of the shown past state [s]; None for the present one.
+        arguments: Further arguments of the exporter.
+    """
+
+    kind: str
+    path: Path
+    state: str
+    span: tuple[float, float]
+    shown: float | None
+    arguments: tuple[str, ...]
 
 
 class HistorySaving:
     """Reads and writes the past states in a thread of its own, from a shared state of its own.
 
+    A child process writes bags, films and images. Nothing remains of a file that is not complete.
+
     Attributes:
-        request: The last request.
+        request: The last request; while it is in progress, its message is the finished share.
     """
 
     def __init__(
@@ -32,16 +76,56 @@ class HistorySaving:
         """Save the past states of `state`; `now` returns the time for names of files."""
         self.request: Request | None = None
         self._state, self._parameters, self._now = state, parameters, now
+        self._cancelled = threading.Event()
+        self._process: subprocess.Popen[bytes] | None = None
 
-    def save(self, kind: str) -> Request:
-        """Save one of `KINDS`; the request has the path, or what was wrong."""
+    @property
+    def is_busy(self) -> bool:
+        """Whether a request is in progress."""
+        return self.request is not None and self.request.ok is None
+
+    def save(
+        self,
+        kind: str,
+        *,
+        start: float = -math.inf,
+        end: float = math.inf,
+        camera: mujoco.MjvCamera | None = None,
+    ) -> Request:
+        """Save one of `KINDS`, when no other request is in progress.
+
+        Args:
+            kind: One of `KINDS`.
+            start: Time of the first state [s].
+            end: Time of the last state [s].
+            camera: The camera of a film or an image.
+
+        Returns:
+            The request, which has the path, or what was wrong.
+        """
         path = self._path(KINDS[kind])
-        self.request = request = Request(f"save {path}")
-        if kind == LOG:
-            request.command = f"ros2 run mujoco_ros replay {path}"
-        arguments = request, kind, path, self._state.name
-        threading.Thread(target=_write, args=arguments, name="history", daemon=True).start()
+        command = _COMMANDS.get(kind, "").format(path)
+        self.request = request = Request(f"save {path}", command=command)
+        self._cancelled.clear()
+        shown = self._state.shown
+        task = _Task(
+            kind=kind,
+            path=path,
+            state=self._state.name,
+            span=(start, end),
+            shown=None if shown is None else shown.time,
+            arguments=self._bag_arguments() if kind == BAG else self._camera_arguments(camera),
+        )
+        arguments = request, task
+        threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
         return request
+
+    def cancel(self) -> None:
+        """End the request in progress; nothing remains of its file."""
+        self._cancelled.set()
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def _path(self, suffix: str) -> Path:
         folder = self._parameters.known.get("output_folder")
@@ -49,16 +133,82 @@ class HistorySaving:
         name = f"{scene}_{self._now():%Y-%m-%d_%H-%M-%S}{suffix}"
         return output_folder("" if folder is None else str(folder.value)) / name
 
+    def _bag_arguments(self) -> tuple[str, ...]:
+        namespace = self._parameters.simulator.rpartition("/")[0]
+        sign = self._parameters.known.get("wrench_sign")
+        signs = () if sign is None else ("--wrench-sign", str(sign.value))
+        return (f"--namespace={namespace}", *signs)
 
-def _write(request: Request, kind: str, path: Path, name: str) -> None:
-    try:
-        state = SharedState(name)
-        rows = collect(state)
-        if kind == TABLE:
-            write_table(path, rows, state.metadata)
+    def _camera_arguments(self, camera: mujoco.MjvCamera | None) -> tuple[str, ...]:
+        if camera is None:
+            return ()
+        model, kinds = self._state.model, mujoco.mjtCamera
+        if camera.type == int(kinds.mjCAMERA_FIXED):
+            return (f"--camera={model.camera(camera.fixedcamid).name}",)
+        pose = (*camera.lookat, camera.distance, camera.azimuth, camera.elevation)
+        numbers = [f"{number:.6f}" for number in pose]
+        if camera.type != int(kinds.mjCAMERA_TRACKING):
+            return ("--pose", *numbers)
+        return ("--pose", *numbers, f"--follow={model.body(camera.trackbodyid).name}")
+
+    def _run(self, request: Request, task: _Task) -> None:
+        try:
+            self._write(request, task)
+        except Exception as error:
+            request.fail("cancelled" if self._cancelled.is_set() else str(error))
         else:
-            write_log(path, rows, state.metadata, state.model)
-    except Exception as error:
-        request.fail(str(error))
-    else:
-        request.complete(True, "saved")
+            request.complete(True, "saved")
+
+    def _write(self, request: Request, task: _Task) -> None:
+        state = SharedState(task.state)
+        if task.kind == IMAGE:
+            state.show(task.shown)
+            rows = shown_row(state)
+        else:
+            rows = collect(state, *task.span)
+        if self._cancelled.is_set():
+            raise UserInputError("cancelled")
+        if task.kind == TABLE:
+            write_table(task.path, rows, state.metadata)
+        elif task.kind == LOG:
+            write_log(task.path, rows, state.metadata, state.model)
+        else:
+            self._export(request, task, rows, state)
+
+    def _export(self, request: Request, task: _Task, rows: Rows, state: SharedState) -> None:
+        """Have the exporter write the file, from a log in memory.
+
+        Raises:
+            UserInputError: It failed, or was cancelled.
+        """
+        with (
+            os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
+            TemporaryFile() as errors,
+        ):
+            write_log_to(log, rows, state.metadata, state.model)
+            readable, writable = os.pipe()
+            with os.fdopen(readable) as progress:
+                try:
+                    command = child_process.python_command(
+                        _EXPORTER,
+                        f"/proc/self/fd/{log.fileno()}",
+                        str(task.path),
+                        f"--progress={writable}",
+                        *task.arguments,
+                    )
+                    self._process = process = child_process.start(
+                        command, stderr=errors.fileno(), pass_fds=(log.fileno(), writable)
+                    )
+                finally:
+                    os.close(writable)
+                if self._cancelled.is_set():
+                    process.kill()
+                for line in progress:
+                    request.message = f"{line.strip()} %"
+            code = process.wait()
+            self._process = None
+            if code:
+                errors.seek(0)
+                lines = errors.read().decode(errors="replace").splitlines()
+                reason = lines[-1] if lines else child_process.exit_reason(code)
+                raise UserInputError(reason.removeprefix(_ERROR))

@@ -38,7 +38,7 @@ ROSDEP_KEYS = {
     "zstandard": "mcap-ros2-support",
 }
 WITHOUT_KEY = {
-    *("coacd", "daqp", "jax", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
+    *("av", "coacd", "daqp", "jax", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
     *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""
@@ -207,7 +207,8 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
         script.split(" = ") for script in setup_arguments["entry_points"]["console_scripts"]
     )
     assert set(scripts) == {
-        *("sim", "cameras", "viewer", "export_urdf", "record", "replay"),
+        *("sim", "cameras", "viewer", "export_log", "export_urdf"),
+        *("record", "replay"),
         *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():

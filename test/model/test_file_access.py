@@ -1,5 +1,6 @@
 """What is read of files that clients name, and what is not."""
 
+import errno
 import os
 import stat
 import threading
@@ -12,6 +13,7 @@ from mujoco_ros.model.file_access import (
     ALL_FILES,
     FileAccess,
     SizeLimit,
+    complete_file,
     create_file,
     open_file,
     read_file,
@@ -201,3 +203,38 @@ def test_files_are_created_below_the_folder_only(inside, outside):
 def test_the_output_folder_is_created_for_its_user_alone(inside):
     os.close(create_file(inside / "new" / "a", "log", below=inside / "new"))
     assert stat.S_IMODE((inside / "new").stat().st_mode) == 0o700
+
+
+def test_a_complete_file_appears_at_the_end_for_its_user_alone(inside):
+    path = inside / "new" / "film"
+    with complete_file(path, "film", below=path.parent) as file:
+        file.write(b"content")
+        assert not list(path.parent.iterdir()), "another program could read half of it"
+    assert path.read_bytes() == b"content"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_nothing_remains_of_a_file_that_is_not_complete(inside):
+    def write_half() -> None:
+        with complete_file(inside / "film", "film") as file:
+            file.write(b"half")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(UserInputError, match=r"film .* cannot be written: No space left"):
+        write_half()
+    assert not list(inside.iterdir())
+
+
+def test_a_complete_file_replaces_none_not_even_one_that_appears_meanwhile(inside, outside):
+    with pytest.raises(UserInputError, match="exists"), complete_file(outside, "film"):
+        pytest.fail("the time to make the file is lost")
+    path = inside / "film"
+
+    def write_late() -> None:
+        with complete_file(path, "film") as file:
+            file.write(b"content")
+            path.write_text("another")
+
+    with pytest.raises(UserInputError, match="exists"):
+        write_late()
+    assert path.read_text() == "another"

@@ -242,6 +242,16 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
     listener.forget_subscriptions()
 
 
+def test_the_wheel_zooms_a_plot(shown):
+    shown.middle("Plots/Freeze")
+    clear = shown.middle("Plots/Clear")
+    shown.page.mouse.move(clear[0], clear[1] + 80.0)
+    shown.frames()
+    shown.page.mouse.wheel(0.0, -100.0)
+    shown.click("Plots/Continue")  # a zoomed plot stays
+    shown.middle("Plots/Freeze")
+
+
 def test_an_edited_gain_is_a_parameter(shown, listener):
     name = "gains.elbow_joint.kp"
     before = listener.get_parameter(name)

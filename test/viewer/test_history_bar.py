@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import mujoco
 import numpy as np
 import pytest
 from fake_clients import FakeClients
@@ -36,7 +37,7 @@ def clients() -> FakeClients:
 
 @pytest.fixture
 def bar(state, clients) -> HistoryBar:
-    return HistoryBar(state, clients)
+    return HistoryBar(state, clients, mujoco.MjvCamera)
 
 
 @pytest.fixture

@@ -3,8 +3,12 @@
 import threading
 from datetime import datetime
 
+import cv2
+import mujoco
+import numpy as np
 import pytest
 from fake_clients import FakeClients
+from rosbags.rosbag2 import Reader
 
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
@@ -14,7 +18,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.writer import describe_robots
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.history_saving import LOG, TABLE, HistorySaving
+from mujoco_ros.viewer.history_saving import BAG, FILM, IMAGE, LOG, TABLE, HistorySaving
 
 
 @pytest.fixture
@@ -73,6 +77,57 @@ def test_the_shown_state_stays_while_the_states_are_saved(state, tmp_path, monke
     finish()
     assert request.ok, request.message
     assert state.data.qpos.tolist() == before.tolist()
+
+
+@pytest.fixture
+def saving(state, tmp_path):
+    clients = FakeClients()
+    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path))
+    return HistorySaving(state, clients.parameters, lambda: datetime(2026, 1, 2, 3, 4, 5))
+
+
+def test_the_chosen_span_is_saved_as_a_bag(saving, state, tmp_path):
+    times = state.past.times
+    request = saving.save(BAG, start=float(times[5]), end=float(times[15]))
+    assert saving.is_busy
+    finish()
+    assert request.ok, request.message
+    path = tmp_path / "arm_2026-01-02_03-04-05.mcap"
+    assert request.command == f"ros2 bag play {path}"
+    with Reader(path) as reader:
+        counts = {it.topic: it.msgcount for it in reader.connections}
+        assert reader.start_time == round(1e9 * times[5])
+    assert counts["/joint_states"] == 11
+
+
+def test_an_image_shows_what_the_page_does(saving, state, tmp_path):
+    camera = mujoco.MjvCamera()
+    mujoco.mjv_defaultFreeCamera(state.model, camera)
+    state.show(float(state.past.times[3]))
+    request = saving.save(IMAGE, camera=camera)
+    finish()
+    assert request.ok, request.message
+    image = cv2.imread(str(tmp_path / "arm_2026-01-02_03-04-05.png"))
+    assert image.shape == (720, 1280, 3)
+    assert np.ptp(image) > 100
+
+
+def test_a_cancelled_film_leaves_nothing(saving, state, tmp_path):
+    request = saving.save(FILM)
+    saving.cancel()
+    finish()
+    assert (request.ok, request.message) == (False, "cancelled")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_error_of_the_process_is_the_result(saving, state, monkeypatch, tmp_path):
+    camera = mujoco.MjvCamera()
+    camera.distance = -1.0
+    request = saving.save(IMAGE, camera=camera)
+    finish()
+    assert request.ok is False
+    assert request.message.startswith("the pose of a camera has 6 numbers")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("length", [0.0])

@@ -1,8 +1,8 @@
 """Files of the past states: a state log, and a table of the joints."""
 
 import csv
-import os
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import create_file
+from mujoco_ros.model.file_access import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.state_log.fields import DERIVED, STATE, row_fields, to_json
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
@@ -29,19 +29,30 @@ _MEASURED = {
 Rows = dict[str, np.ndarray]
 
 
-def collect(state: SharedState) -> Rows:
-    """Return the past states by field, oldest first.  # (n, …) each
+def collect(state: SharedState, start: float = -math.inf, end: float = math.inf) -> Rows:
+    """Return the past states of a span by field, oldest first.  # (n, …) each
+
+    Args:
+        state: The shared state.
+        start: Earliest time [s].
+        end: Latest time [s].
 
     Raises:
         UserInputError: There are none.
     """
     columns: dict[str, list[np.ndarray]] = {}
     for _ in state.review(-1):
-        for name, array in _arrays(state).items():
-            columns.setdefault(name, []).append(array.copy())
+        if start <= state.time <= end:
+            for name, array in _arrays(state).items():
+                columns.setdefault(name, []).append(array.copy())
     if not columns:
         raise UserInputError("there are no past states to save")
     return {name: np.array(rows, dtype=np.float64) for name, rows in columns.items()}
+
+
+def shown_row(state: SharedState) -> Rows:
+    """Return the state that `state` holds as the only row.  # (1, …) each."""
+    return {name: np.array([it], dtype=np.float64) for name, it in _arrays(state).items()}
 
 
 def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel) -> None:
@@ -56,6 +67,14 @@ def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.M
     Raises:
         UserInputError: The file exists, or cannot be written.
     """
+    with complete_file(path, _KIND, below=path.parent) as file:
+        write_log_to(file, rows, header, model)
+
+
+def write_log_to(
+    file: BinaryIO, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel
+) -> None:
+    """Write a state log to an open file; other arguments are those of `write_log`."""
     imperfect = any("realism" in robot for robot in header["robots"])
     rows = rows | {name: rows[it] for name, it in _MEASURED.items() if imperfect}
     timestep = float(model.opt.timestep)
@@ -67,14 +86,10 @@ def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.M
         "every": max(round(period / timestep), 1),
         "fields": to_json(fields),
     }
-
-    def write(file: BinaryIO) -> None:
-        write_all(file, MAGIC)
-        write_record(file, SEGMENT, pack(model, described))
-        columns = (np.ascontiguousarray(rows[field.name]) for field in fields if field.size)
-        write_record(file, ROWS, [column.data.cast("B") for column in columns])
-
-    _create(path, write)
+    write_all(file, MAGIC)
+    write_record(file, SEGMENT, pack(model, described))
+    columns = (np.ascontiguousarray(rows[field.name]) for field in fields if field.size)
+    write_record(file, ROWS, [column.data.cast("B") for column in columns])
 
 
 def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
@@ -86,7 +101,8 @@ def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
     text = StringIO()
     csv.writer(text).writerow(columns)
     np.savetxt(text, np.stack(list(columns.values()), axis=1), "%.9g", ",")
-    _create(path, lambda file: write_all(file, text.getvalue().encode()))
+    with complete_file(path, _KIND, below=path.parent) as file:
+        write_all(file, text.getvalue().encode())
 
 
 def _arrays(state: SharedState) -> dict[str, np.ndarray]:
@@ -110,19 +126,3 @@ def _columns(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.nd
             for row, quantity in enumerate(("position", "velocity", "effort")):
                 reference = rows["references"][:, row, scalar.index(name)]
                 yield f"{name}.{quantity}_reference", reference
-
-
-def _create(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Create a file that its user can read, in a folder that is created, too.
-
-    A file that cannot be written completely is deleted.
-    """
-    created = create_file(path, _KIND, below=path.parent)
-    try:
-        with os.fdopen(created, "wb", buffering=0) as file:
-            write(file)
-    except BaseException as error:
-        path.unlink(missing_ok=True)
-        if not isinstance(error, OSError):
-            raise
-        raise UserInputError(f"{_KIND} '{path}' cannot be written: {error.strerror}") from error

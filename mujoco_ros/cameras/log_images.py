@@ -1,0 +1,138 @@
+"""Images of the states of a log, from a camera of the model or a free one."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.cameras.camera_images import compute_poses
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.rendering.quality import RICH
+from mujoco_ros.rendering.renderer import Renderer
+from mujoco_ros.sim.state_log.reader import LogSegment
+
+_POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
+"""Numbers of the pose of a free camera, the distance among them, and their bound [m or deg]."""
+_ROUNDING_S = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class View:
+    """Where images are taken from; a free camera in the model's default pose without anything.
+
+    Attributes:
+        camera: Name of a camera of the model.
+        pose: Of a free camera: look-at point [m], distance [m], azimuth and elevation [deg].
+        follow: Name of a body that the free camera follows; the look-at point has no effect then.
+    """
+
+    camera: str = ""
+    pose: tuple[float, ...] = ()
+    follow: str = ""
+
+    def __post_init__(self) -> None:
+        """Check the pose.
+
+        Raises:
+            UserInputError: It is none.
+        """
+        pose = self.pose
+        if pose and not (
+            len(pose) == _POSE_NUMBERS
+            and all(abs(number) < _LARGEST for number in pose)  # false for NaN
+            and pose[_DISTANCE] > 0.0
+        ):
+            raise UserInputError(
+                f"the pose of a camera has {_POSE_NUMBERS} numbers: x, y and z of the look-at "
+                f"point, a positive distance [m], azimuth and elevation [deg]; got {list(pose)}"
+            )
+
+    def of(self, model: mujoco.MjModel) -> mujoco.MjvCamera:
+        """Return the camera of the engine.
+
+        Raises:
+            UserInputError: The model has no such camera or body.
+        """
+        camera = mujoco.MjvCamera()
+        mujoco.mjv_defaultFreeCamera(model, camera)
+        if self.camera:
+            names = [model.camera(index).name for index in range(model.ncam)]
+            if self.camera not in names:
+                raise unknown("camera", self.camera, names, where="the model")
+            camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)
+            camera.fixedcamid = names.index(self.camera)
+            return camera
+        if self.pose:
+            camera.lookat[:] = self.pose[:3]
+            camera.distance, camera.azimuth, camera.elevation = self.pose[3:]
+        if self.follow:
+            names = [model.body(index).name for index in range(model.nbody)]
+            if self.follow not in names:
+                raise unknown("body", self.follow, names, where="the model")
+            camera.type = int(mujoco.mjtCamera.mjCAMERA_TRACKING)
+            camera.trackbodyid = names.index(self.follow)
+        return camera
+
+
+def film_rows(times: np.ndarray, start: float, end: float, rate: float) -> np.ndarray:
+    """Return the rows of the frames of a film in real time.
+
+    Args:
+        times: Time of each row [s]; where it jumps back, after a reset, the film continues.
+            # (rows,)
+        start: Time of the first row [s].
+        end: Time of the last row [s].
+        rate: Frames per second.
+
+    Raises:
+        UserInputError: There is no row in that span.
+    """
+    rows = rows_between(times, start, end)
+    played = np.cumsum([0.0, *np.maximum(np.diff(times[rows]), 0.0)])
+    count = int((played[-1] + _ROUNDING_S) * rate) + 1
+    at = np.searchsorted(played, np.arange(count) / rate + _ROUNDING_S, side="right") - 1
+    return np.asarray(rows[at])
+
+
+def rows_between(times: np.ndarray, start: float, end: float) -> np.ndarray:
+    """Return the indices of the rows in a span [s].
+
+    Raises:
+        UserInputError: There is none.
+    """
+    within = (times >= start - _ROUNDING_S) & (times <= end + _ROUNDING_S)
+    if not within.any():
+        span = f"from {times[0]:g} to {times[-1]:g} s" if len(times) else "none"
+        raise UserInputError(f"the log has no row from {start:g} to {end:g} s; its rows are {span}")
+    return np.flatnonzero(within)
+
+
+def log_images(
+    segment: LogSegment, rows: Sequence[int] | np.ndarray, view: View, size: tuple[int, int]
+) -> Iterator[np.ndarray]:
+    """Yield the image of each row, with shadows and reflections on every machine.
+
+    Args:
+        segment: Rows of one model.
+        rows: Indices of the rows.
+        view: Where the images are taken from.
+        size: Width and height [pixels].
+
+    Yields:
+        Red, green and blue.  # (height, width, 3) uint8
+
+    Raises:
+        UserInputError: The model has no such camera or body.
+        RenderingError: OpenGL does not work, or the size is too large for it.
+    """
+    model = segment.model
+    data, camera = mujoco.MjData(model), view.of(model)
+    renderer = Renderer(model, quality=RICH)
+    try:
+        for row in rows:
+            segment.load_state(int(row), data)
+            compute_poses(model, data)
+            yield renderer.view(data, camera, *size)
+    finally:
+        renderer.close()

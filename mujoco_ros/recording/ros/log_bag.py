@@ -1,0 +1,173 @@
+"""The topics of the simulator as a bag, made from a state log without a running node."""
+
+import os
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from rclpy.qos import QoSProfile
+from rclpy.serialization import serialize_message
+from std_msgs.msg import String
+from tf2_msgs.msg import TFMessage
+
+from mujoco_ros.bridge.distribution import ros_distribution
+from mujoco_ros.bridge.publishing.contact_states import ContactStates
+from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
+from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, split
+from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
+from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.bridge.publishing.topics import LATCHED, WrenchSign, clock_topic
+from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.model.naming import within
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.scene.config import RATES
+from mujoco_ros.recording.bag_file import BagFile
+from mujoco_ros.recording.definitions import definition
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
+from mujoco_ros.recording.ros.qos import as_rosbag2, as_text
+from mujoco_ros.sim.state.playback import Playback
+
+_COMPRESSION = "zstd"
+
+
+class _Messages:
+    """Writes messages into one file of a bag, at the simulated time."""
+
+    def __init__(self, file: BinaryIO, name: str, namespace: str) -> None:
+        self._file = BagFile(Path(name), _COMPRESSION, os.dup(file.fileno()))
+        self._name, self._namespace = name, namespace
+        self._metadata = Metadata(distribution=ros_distribution())
+        self._span = Span()
+        self._schemas: dict[str, int] = {}
+        self.time = 0
+        """Time of the next messages [ns]."""
+
+    def publisher(self, topic: str, message: Any, qos: QoSProfile) -> TopicPublisher:
+        """Return what writes serialized messages of the type of `message`."""
+        name = topic if topic.startswith("/") else f"{self._namespace.rstrip('/')}/{topic}"
+        kind = type(message)
+        package = kind.__module__.partition(".")[0]
+        publisher = TopicPublisher(name)
+        publisher.publish = self._writer(name, f"{package}/msg/{kind.__name__}", qos)
+        publisher.subscriptions = 1
+        return publisher
+
+    def finish(self) -> None:
+        """Write the rest of the file."""
+        self._metadata.files[self._name] = self._span
+        self._file.finish({"rosbag2": {"serialized_metadata": self._metadata.text()}})
+
+    def abandon(self) -> None:
+        """Close the file after an error."""
+        self._file.abandon()
+
+    def _writer(self, name: str, kind: str, qos: QoSProfile) -> Callable[[bytes], None]:
+        offered = [as_rosbag2(qos)]
+        topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=offered)
+        self._metadata.topics[name] = topic
+        if kind not in self._schemas:
+            described = definition(kind)
+            self._schemas[kind] = self._file.add_schema(
+                kind, described.encoding, described.text.encode()
+            )
+        metadata = {"offered_qos_profiles": as_text(offered), "topic_type_hash": ""}
+        channel = self._file.add_channel(name, self._schemas[kind], metadata)
+
+        def write(data: bytes) -> None:
+            self._file.write(channel, self.time, self.time, topic.count, data)
+            topic.count += 1
+            self._span.add(self.time)
+
+        return write
+
+
+def write_bag(
+    file: BinaryIO,
+    playback: Playback,
+    rows: np.ndarray,
+    *,
+    name: str,
+    namespace: str,
+    wrench_sign: WrenchSign,
+    on_row: Callable[[], object],
+) -> None:
+    """Write the topics of the simulator at each row of a log, as one MCAP file of rosbag2.
+
+    These are all topics with a rate, /clock, /tf with every link, and robot_description.
+
+    Args:
+        file: An empty file.
+        playback: The log, whose first segment is written.
+        rows: Indices of the rows, increasing.  # (n,)
+        name: Name of the file in its own metadata.
+        namespace: Namespace of the relative names of topics.
+        wrench_sign: Sign of wrenches, as the simulator's parameter.
+        on_row: Called for each row.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    messages = _Messages(file, name, namespace)
+    try:
+        _write(messages, playback, rows, wrench_sign, on_row)
+        messages.finish()
+    except BaseException:
+        messages.abandon()
+        raise
+
+
+def _write(
+    messages: _Messages,
+    playback: Playback,
+    rows: np.ndarray,
+    wrench_sign: WrenchSign,
+    on_row: Callable[[], object],
+) -> None:
+    plant = playback.plant
+    described = descriptions(plant.assembly, plant.layout)
+    frames = plan_frames(plant.model, plant.layout, "all", described)
+    plan = TopicPlan(plant, lambda: playback.time, frames, wrench_sign, controllers=True)
+    topics = [it for it in plan.contents if plan.rate(it.topic, RATES)]
+    clock = SerializedTopic(clock_topic())
+    opened = {_open(messages, it): it for it in (clock, *topics)}
+    batches = _batches(plan, opened)
+    updates = plan.updates(topics)
+    latched = {
+        within(robot.namespace, "robot_description"): String(data=robot.urdf) for robot in described
+    } | {"/tf_static": TFMessage(transforms=frames.static)}
+    send_latched = [
+        partial(messages.publisher(topic, message, LATCHED).publish, serialize_message(message))
+        for topic, message in latched.items()
+    ]
+    wanted = set(rows.tolist())
+    for row in range(int(rows[-1]) + 1):
+        playback.step()
+        if row not in wanted:
+            continue
+        on_row()
+        time = playback.time
+        messages.time = round(1e9 * time)
+        for send in send_latched:
+            send()
+        send_latched.clear()
+        for update in updates:
+            update()
+        for batch in batches:
+            batch.publish(*split(time))
+
+
+def _open(messages: _Messages, serialized: SerializedTopic) -> TopicPublisher:
+    topic = serialized.topic
+    return messages.publisher(topic.name, topic.message, topic.qos)
+
+
+def _batches(
+    plan: TopicPlan, opened: Mapping[TopicPublisher, SerializedTopic]
+) -> list[Batch | ContactStates]:
+    fixed = {p: it for p, it in opened.items() if it.topic.rate != CONTACTS}
+    contacts = [
+        plan.contact_states(it.topic, p) for p, it in opened.items() if it.topic.rate == CONTACTS
+    ]
+    return [Batch(fixed, plan.arrays), *contacts]
