@@ -24,8 +24,8 @@ class Button:
 class SettingField:
     """A setting, which is a parameter. Its type determines what is shown.
 
-    A check box for bool, a number for int and float, a list for a choice, a text for str, a vector
-    for several floats, and a pose for seven: position and orientation (xyzw).
+    A check box for bool, a number for int and float, a list for a choice, a text for str, and a
+    vector for several floats.
 
     Attributes:
         label: Text beside it.
@@ -34,6 +34,14 @@ class SettingField:
 
     label: str
     setting: str
+
+
+@dataclass(frozen=True, slots=True)
+class PoseField(SettingField):
+    """A setting of seven floats that is a pose: position [m] and quaternion (xyzw).
+
+    The orientation is shown as roll, pitch and yaw in degrees.
+    """
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from mujoco_ros.model.errors import UserInputError
 
 _SMALLEST_NORM = 1e-6
 """A quaternion with a smaller norm has no defined orientation."""
+_SINGULAR = 1e-9
+"""Cosine of a pitch that is a quarter turn."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,10 +79,22 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def rpy_of(quat_wxyz: np.ndarray) -> tuple[float, float, float]:
-    """Return roll, pitch and yaw of a unit quaternion: rotations about fixed x, y and z [rad]."""
+    """Return roll, pitch and yaw of a quaternion: rotations about fixed x, y and z [rad].
+
+    Half of their sum and of their difference have no singularity but at a pitch of a quarter turn,
+    where yaw is 0 (Bernardes and Viollet 2022, doi:10.1371/journal.pone.0276302).
+    """
     w, x, y, z = map(float, quat_wxyz)
-    return (
-        math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)),
-        math.asin(min(max(2.0 * (w * y - z * x), -1.0), 1.0)),
-        math.atan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z)),
-    )
+    up, down = math.hypot(w + y, x - z), math.hypot(w - y, x + z)
+    half_sum, half_difference = math.atan2(x + z, w - y), math.atan2(x - z, w + y)
+    if down < _SINGULAR * up:
+        half_sum = half_difference
+    elif up < _SINGULAR * down:
+        half_difference = half_sum
+    pitch = 2.0 * math.atan2(up, down) - 0.5 * math.pi
+    return _wrapped(half_sum + half_difference), pitch, _wrapped(half_sum - half_difference)
+
+
+def _wrapped(angle: float) -> float:
+    """Return an angle in -pi..pi."""
+    return math.remainder(angle, math.tau)

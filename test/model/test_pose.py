@@ -53,3 +53,14 @@ def test_roll_pitch_and_yaw_are_rotations_about_fixed_axes():
     assert rpy_of(quat) == pytest.approx(angles)
     up = rpy_of(np.array([0.5, 0.5, 0.5, -0.5]) + 1e-17)
     assert np.isfinite(up).all()
+
+
+@pytest.mark.parametrize("pitch", [np.pi / 2, np.pi / 2 - 1e-7, -np.pi / 2, -np.pi / 2 + 1e-7, 1.5])
+def test_roll_pitch_and_yaw_are_exact_near_a_pitch_of_a_quarter_turn(pitch):
+    quat, again = np.zeros((2, 4))
+    mujoco.mju_euler2Quat(quat, np.array([0.4, pitch, -2.5]), "XYZ")
+    angles = rpy_of(3.0 * quat)
+    assert angles[1] == pytest.approx(pitch, abs=1e-15)
+    mujoco.mju_euler2Quat(again, np.array(angles), "XYZ")
+    assert abs(again @ quat) == pytest.approx(1.0, abs=1e-15)
+    assert np.abs(angles).max() <= np.pi

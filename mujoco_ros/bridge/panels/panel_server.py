@@ -24,6 +24,7 @@ from mujoco_ros.model.panel_items import (
     DisplayedPlot,
     DisplayedTable,
     PanelItem,
+    PoseField,
     SettingField,
     check_panel,
 )
@@ -86,7 +87,7 @@ class PanelServer:
 
         Raises:
             UserInputError: An item names a method or setting that its owner does not have, or is
-                invalid (`check_panel`); nothing is opened.
+                invalid (`check_panel`), or that of a pose has not seven floats; nothing is opened.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = within(base, PANEL)
@@ -94,6 +95,7 @@ class PanelServer:
         self._services: list[Service] = []
         for group in groups:
             check_panel(group.items, group.owner, group.settings, group.name or title)
+            _check_poses(group, title)
         described = [
             {"name": it.name, "items": [self._open(it, item) for item in it.items]} for it in groups
         ]
@@ -121,7 +123,7 @@ class PanelServer:
     def _open(self, group: PanelGroup, item: PanelItem) -> dict[str, Any]:
         """Open what an item needs; return its description."""
         if isinstance(item, SettingField):
-            return _field(item.label, group.settings[item.setting])
+            return _field(item, group.settings[item.setting])
         name = within(self._base, *group.path, item.method)
         described: dict[str, Any] = {"label": item.label}
         full = self._node.resolve_topic_name(name)
@@ -222,10 +224,21 @@ def _check_length(values: Sequence[Any], names: Sequence[str]) -> None:
         raise UserInputError(f"there are {len(values)} values, for: {', '.join(names)}")
 
 
-def _field(label: str, spec: ParameterSpec) -> dict[str, Any]:
+def _check_poses(group: PanelGroup, title: str) -> None:
+    for item in group.items:
+        if not isinstance(item, PoseField):
+            continue
+        spec = group.settings[item.setting]
+        if spec.length != _POSE:
+            raise UserInputError(
+                f"the panel of {group.name or title} shows '{item.setting}' as a pose, but its "
+                f"default is {spec.default!r}; a pose has seven floats, position and quaternion"
+            )
+
+
+def _field(item: SettingField, spec: ParameterSpec) -> dict[str, Any]:
     """Return the description of a setting."""
-    default = spec.default
-    kind = _KINDS.get(type(default), "pose" if spec.length == _POSE else "vector")
-    found: dict[str, Any] = {"label": label, "kind": "choice" if spec.choices else kind}
+    kind = "pose" if isinstance(item, PoseField) else _KINDS.get(type(spec.default), "vector")
+    found: dict[str, Any] = {"label": item.label, "kind": "choice" if spec.choices else kind}
     found |= {"parameter": spec.name, "tip": spec.description}
     return found | {"columns": list(spec.choices)}

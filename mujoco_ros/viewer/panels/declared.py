@@ -18,11 +18,12 @@ from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.plots.curves import FieldCurves
 from mujoco_ros.viewer.panels.plots.plots import draw_curves
+from mujoco_ros.viewer.panels.pose_fields import PoseFields
 
 _SPAN_S = 10.0
 _TABLE, _PLOT, _BUTTON = "table", "plot", "button"
-_POSE_ROWS = (("x y z", slice(0, 3)), ("x y z w", slice(3, 7)))
-"""Position, and orientation as a quaternion."""
+_POSE = 7
+"""Numbers of a pose: position and quaternion (xyzw)."""
 
 
 class DeclaredWindows(Panel):
@@ -36,6 +37,7 @@ class DeclaredWindows(Panel):
         self._clients, self._client = clients, clients.panels
         self._curves = FieldCurves(clients.panel_fields)
         self._edited: dict[tuple[str, str], Any] = {}
+        self._poses: dict[tuple[str, str], PoseFields] = {}
         self._requests: dict[str, Request] = {}
         self._visible: set[str] = set()  # topics of visible tables and plots
 
@@ -106,7 +108,13 @@ class DeclaredWindows(Panel):
             return
         key = node, item.parameter
         shown = self._edited.get(key, info.value)
-        value, is_done = build(item, info, shown)
+        if item.kind == "pose" and len(shown) == _POSE:
+            widgets.text(item.label)
+            _tip(item)
+            fields = self._poses.setdefault(key, PoseFields())
+            value, is_done = fields.build(item.parameter, shown)
+        else:
+            value, is_done = build(item, info, shown)
         if is_done:
             self._edited.pop(key, None)
             if value != info.value:
@@ -199,31 +207,8 @@ def _number(item: ItemInfo, info: ParameterInfo, shown: Any) -> tuple[Any, bool]
 def _vector(item: ItemInfo, _info: ParameterInfo, shown: Sequence[float]) -> tuple[Any, bool]:
     widgets.text(item.label)
     _tip(item)
-    return _numbers(item, shown, range(len(shown)))
-
-
-def _pose(item: ItemInfo, _info: ParameterInfo, shown: Sequence[float]) -> tuple[Any, bool]:
-    is_done = False
-    for label, part in _POSE_ROWS:
-        widgets.text(f"{item.label} {label}")
-        _tip(item)
-        shown, is_row_done = _numbers(item, shown, range(len(shown))[part])
-        is_done |= is_row_done
-    return shown, is_done
-
-
-def _numbers(item: ItemInfo, shown: Sequence[float], row: range) -> tuple[Any, bool]:
-    """Build a row of fields for some numbers of a vector."""
-    values, is_done = list(shown), False
-    width = (imgui.GetContentRegionAvail().x - (len(row) - 1) * style.COORDINATE_GAP) / len(row)
-    for index in row:
-        if index != row.start:
-            imgui.SameLine(0.0, style.COORDINATE_GAP)
-        imgui.SetNextItemWidth(max(width, 1.0))
-        name = f"##{item.parameter}[{index}]"
-        _, values[index] = imgui.InputDouble(name, float(values[index]), 0.0, 0.0, "%.4g")
-        is_done |= bool(imgui.IsItemDeactivatedAfterEdit())
-    return tuple(values), is_done
+    names = [f"##{item.parameter}[{index}]" for index in range(len(shown))]
+    return widgets.number_row(names, shown)
 
 
 def _label(item: ItemInfo) -> str:
@@ -242,5 +227,5 @@ _SETTINGS: Mapping[str, Setting] = {
     "integer": _integer,
     "number": _number,
     "vector": _vector,
-    "pose": _pose,
+    "pose": _vector,  # unless it has the numbers of a pose
 }

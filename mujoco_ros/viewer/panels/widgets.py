@@ -9,7 +9,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.style import BAD, Colour, packed, vec4
+from mujoco_ros.viewer.style import BAD, COORDINATE_GAP, Colour, packed, vec4
 
 Column = tuple[str, float]
 """Label, and share of the remaining width; 0 fits the contents."""
@@ -150,6 +150,38 @@ def button(label: str, *, width: float = 0.0, enabled: bool = True, tip: str = "
     if tip:
         imgui.SetItemTooltip(tip)
     return bool(pressed)
+
+
+def number_row(
+    names: Sequence[str], values: Sequence[float], caption: str = "", tips: Sequence[str] = ()
+) -> tuple[tuple[float, ...], bool]:
+    """Build a row of fields of equal width.
+
+    Args:
+        names: Identifier of each field in the window.
+        values: The numbers.
+        caption: Text after the fields.
+        tips: Description of each number.
+
+    Returns:
+        The numbers, the same where nothing was entered, and whether an edit is done.
+    """
+    numbers, is_done = [float(value) for value in values], False
+    room = imgui.GetContentRegionAvail().x - (len(names) - 1) * COORDINATE_GAP
+    if caption:
+        room -= imgui.CalcTextSize(caption).x + COORDINATE_GAP
+    for index, name in enumerate(names):
+        if index:
+            imgui.SameLine(0.0, COORDINATE_GAP)
+        imgui.SetNextItemWidth(max(room / len(names), 1.0))
+        _, numbers[index] = imgui.InputDouble(name, numbers[index], 0.0, 0.0, "%.5g")
+        is_done |= bool(imgui.IsItemDeactivatedAfterEdit())
+        if tips:
+            imgui.SetItemTooltip(tips[index])
+    if caption:
+        imgui.SameLine(0.0, COORDINATE_GAP)
+        imgui.TextUnformatted(caption)
+    return tuple(numbers), is_done
 
 
 def text(words: str, colour: Colour | None = None) -> None:

@@ -36,11 +36,20 @@ class DeclaredPanels:
         known: Panels by their topic; replaced, never changed.
     """
 
-    def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
+    def __init__(
+        self,
+        caller: ServiceCaller,
+        requests: Requests,
+        endpoints: Endpoints,
+        simulator: SimulatorParameters,
+    ) -> None:
+        """Find panels; `simulator` has the parameters of the simulator, which may declare some."""
         self.known: Mapping[str, PanelInfo] = {}
         self._caller, self._requests, self._endpoints = caller, requests, endpoints
         self._descriptions: dict[str, Subscription] = {}
+        self._simulator = simulator
         self._parameters: dict[str, SimulatorParameters] = {}
+        self._pressed: set[str] = set()  # services with a client
         self._watched: frozenset[str] = frozenset()
         self._tables: dict[str, Subscription] = {}
         self._rows: dict[str, Sequence[Sequence[str]]] = {}
@@ -48,12 +57,15 @@ class DeclaredPanels:
 
     def setting(self, node: str, parameter: str) -> ParameterInfo | None:
         """Return a parameter of the node of a panel; None while it is unknown."""
-        parameters = self._parameters.get(node)
+        parameters = self._of(node)
         return None if parameters is None else parameters.known.get(parameter)
 
     def set(self, node: str, parameter: str, value: Any) -> Request:
         """Set a parameter of the node of a panel."""
-        return self._parameters[node].set({parameter: value})
+        parameters = self._of(node)
+        if parameters is None:  # it ended in this moment
+            return self._requests.submit(f"set {parameter}", lambda it: it.fail(f"{node} is gone"))
+        return parameters.set({parameter: value})
 
     def press(self, label: str, service: str) -> Request:
         """Call the service of a button."""
@@ -61,6 +73,7 @@ class DeclaredPanels:
         def send(request: Request) -> None:
             message = Trigger.Request()
             request.command = service_call(Trigger, service, message)
+            self._pressed.add(service)
             self._caller.call(
                 Trigger,
                 service,
@@ -97,6 +110,7 @@ class DeclaredPanels:
         for name in self._descriptions.keys() - present:
             self._endpoints.close(self._descriptions.pop(name))
         self.known = {name: info for name, info in self.known.items() if name in present}
+        self._close_unused()
         for name in sorted(present - self._descriptions.keys()):
             self._descriptions[name] = self._endpoints.subscription(
                 String, name, partial(self._receive, name), LATCHED
@@ -108,12 +122,29 @@ class DeclaredPanels:
         except UserInputError as error:
             _LOG.warning("'%s' is no panel: %s", topic, error)
             return
-        if info.node not in self._parameters:
-            self._parameters[info.node] = SimulatorParameters(
+        parameters = self._of(info.node)
+        if parameters is None:
+            parameters = self._parameters[info.node] = SimulatorParameters(
                 self._caller, self._requests, self._endpoints, info.node
             )
-        self._parameters[info.node].fetch()
+        parameters.fetch()
         self.known = {**self.known, topic: info}
+
+    def _of(self, node: str) -> SimulatorParameters | None:
+        """Return the parameters of a node with a panel."""
+        return self._simulator if node == self._simulator.simulator else self._parameters.get(node)
+
+    def _close_unused(self) -> None:
+        """Close the clients of nodes that have no panel any more: they ended or were renamed."""
+        panels = self.known.values()
+        for node in self._parameters.keys() - {panel.node for panel in panels}:
+            self._parameters.pop(node).close()
+        services = {
+            item.service for panel in panels for group in panel.groups for item in group.items
+        }
+        for service in self._pressed - services:
+            self._pressed.discard(service)
+            self._caller.forget(service)
 
     def _match_tables(self) -> None:
         for topic in self._tables.keys() - self._watched:

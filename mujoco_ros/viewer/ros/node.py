@@ -75,7 +75,7 @@ class ViewerNode:
         images = ThumbnailSubscriber(endpoints)
         drawings, drive = DrawnTopics(endpoints, now), VelocityPublisher(endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
-        declared = DeclaredPanels(caller, requests, endpoints)
+        declared = DeclaredPanels(caller, requests, endpoints, parameters)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
         inputs = (images, drawings, drive, fields, declared, panel_fields)

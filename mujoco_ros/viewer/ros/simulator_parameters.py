@@ -23,6 +23,10 @@ from mujoco_ros.viewer.ros.shell_commands import parameter_set
 _BATCH = 20
 """Parameters per request: larger requests delay other callbacks of the simulator."""
 _PAUSE_S = 0.05
+_SERVICES = (
+    *("list_parameters", "describe_parameters", "get_parameters"),
+    "set_parameters_atomically",
+)
 
 
 class SimulatorParameters:
@@ -41,9 +45,18 @@ class SimulatorParameters:
         self._caller, self._requests = caller, requests
         self._pending: list[str] = []
         self._next_at = 0.0
-        endpoints.subscription(
+        self._is_closed = False
+        self._endpoints = endpoints
+        self._events = endpoints.subscription(
             ParameterEvent, "/parameter_events", self._on_event, qos_profile_parameter_events
         )
+
+    def close(self) -> None:
+        """Close the subscription and the clients; what waits for a response fails."""
+        self._is_closed = True
+        self._endpoints.close(self._events)
+        for service in _SERVICES:
+            self._caller.forget(f"{self.simulator}/{service}")
 
     def fetch(self) -> None:
         """Request the names of all parameters until the node responds."""
@@ -74,6 +87,9 @@ class SimulatorParameters:
             values: Values by name.
             done: Called with whether they are set, and the reason if not.
         """
+        if self._is_closed:
+            done(False, f"{self.simulator} is gone")
+            return
         self._caller.call(
             SetParametersAtomically,
             f"{self.simulator}/set_parameters_atomically",
@@ -118,6 +134,8 @@ class SimulatorParameters:
         on_timeout: Callable[[], object],
     ) -> None:
         """Call a service of the node that may be called twice."""
+        if self._is_closed:
+            return
         self._caller.call(
             kind,
             f"{self.simulator}/{service}",

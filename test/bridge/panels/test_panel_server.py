@@ -14,13 +14,20 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedTable, SettingField
+from mujoco_ros.model.panel_items import (
+    Button,
+    DisplayedPlot,
+    DisplayedTable,
+    PoseField,
+    SettingField,
+)
 
 ITEMS = (
     Button("Open the hand", "open"),
     SettingField("Speed", "speed"),
     SettingField("Gait", "gait"),
-    SettingField("Goal", "goal"),
+    PoseField("Goal", "goal"),
+    SettingField("Seven numbers", "goal"),
     DisplayedTable("Feet", "feet", ("foot", "load [N]")),
     DisplayedPlot("Error", "error", ("x", "y"), "m"),
 )
@@ -107,8 +114,8 @@ def test_a_client_receives_the_description(server, ros_node, spin_until):
     (one,) = described["groups"]
     assert one["name"] == "WALK"
     kinds = [item["kind"] for item in one["items"]]
-    assert kinds == ["button", "number", "choice", "pose", "table", "plot"]
-    button, speed, gait, _, table, _ = one["items"]
+    assert kinds == ["button", "number", "choice", "pose", "vector", "table", "plot"]
+    button, speed, gait, _, _, table, _ = one["items"]
     assert button["service"] == f"{name}/panel/WALK/open"
     assert speed == {
         "label": "Speed",
@@ -238,6 +245,10 @@ def test_a_plot_is_published_with_its_period(ros_node, owner, spin_until):
     ("item", "message"),
     [
         (SettingField("Speed", "sped"), "the panel of WALK: setting 'sped' not found .*'speed'"),
+        (
+            PoseField("Speed", "speed"),
+            "the panel of WALK shows 'speed' as a pose, .* is 0.5; a pose",
+        ),
         (Button("Open", "opn"), "the panel of WALK names the method 'opn', which Owner does not"),
     ],
 )

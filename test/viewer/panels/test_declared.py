@@ -63,7 +63,9 @@ def test_a_button_is_enabled_while_its_state_is_active(show, clients, declare):
         ("number", 0.25, "number##WALK.number", 0.75, 0.75),
         ("text", "a", "text##WALK.text", "b", "b"),
         ("vector", (1.0, 2.0), "##WALK.vector[1]", 4.0, (1.0, 4.0)),
-        ("pose", (0.0,) * 6 + (1.0,), "##WALK.pose[2]", 0.5, (0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0)),
+        ("pose", (0.0,) * 6 + (1.0,), "##WALK.pose.z", 0.5, (0.0, 0.0, 0.5, 0.0, 0.0, 0.0, 1.0)),
+        ("pose", (0.0,) * 6 + (1.0,), "##WALK.pose.roll", 180.0, (0.0, 0.0, 0.0, 1.0, 0, 0, 0)),
+        ("pose", (1.0, 2.0), "##WALK.pose[1]", 4.0, (1.0, 4.0)),
     ],
 )
 def test_a_setting_is_a_parameter(show, clients, declare, kind, value, label, entered, wanted):
@@ -71,7 +73,9 @@ def test_a_setting_is_a_parameter(show, clients, declare, kind, value, label, en
     frames = show(DeclaredWindows)
     assert not clients.called("set_setting")
     frames.use(label, entered=entered)
-    assert clients.called("set_setting") == [(NODE, f"WALK.{kind}", wanted)]
+    ((node, parameter, value),) = clients.called("set_setting")
+    assert (node, parameter) == (NODE, f"WALK.{kind}")
+    assert value == pytest.approx(wanted, abs=1e-15)
 
 
 def test_a_choice_is_a_list(show, clients, declare):

@@ -28,6 +28,11 @@ class FakeServiceCaller:
     ) -> None:
         self.open.append((name, request, on_response, on_failure))
 
+    def forget(self, prefix: str) -> None:
+        """Fail the requests to all services whose names begin with `prefix`."""
+        for name in [name for name in self.names() if name.startswith(prefix)]:
+            self._take(name)[3]("it is gone")
+
     def names(self) -> list[str]:
         return [name for name, *_ in self.open]
 
@@ -47,6 +52,9 @@ class NoTopics:
     """Has the methods of `Endpoints` and receives nothing."""
 
     def subscription(self, *_: Any) -> None:
+        pass
+
+    def close(self, _: Any) -> None:
         pass
 
 

@@ -12,6 +12,7 @@ from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 TOPIC = "/hand/panel"
 DESCRIPTION = {
@@ -23,7 +24,9 @@ DESCRIPTION = {
 
 @pytest.fixture
 def panels(ros_node, caller) -> DeclaredPanels:
-    return DeclaredPanels(caller, Requests(ros_node), Endpoints(ros_node))
+    requests, endpoints = Requests(ros_node), Endpoints(ros_node)
+    simulator = SimulatorParameters(caller, requests, endpoints, "/mujoco")
+    return DeclaredPanels(caller, requests, endpoints, simulator)
 
 
 @pytest.fixture
@@ -36,6 +39,10 @@ def until(panels, spin_until):
         return bool(spin_until(ticked))
 
     return waited
+
+
+def open_calls(caller, prefix: str) -> list[str]:
+    return [name for name in caller.names() if name.startswith(prefix)]
 
 
 def test_a_panel_is_found_with_its_parameters_until_its_node_ends(panels, until, ros_node, caller):
@@ -51,6 +58,30 @@ def test_a_panel_is_found_with_its_parameters_until_its_node_ends(panels, until,
     assert request.command == "ros2 param set /hand force 2.0"
     ros_node.destroy_publisher(publisher)
     assert until(lambda: not panels.known)
+    assert not open_calls(caller, "/hand/"), "its clients are closed"
+    assert panels.setting("/hand", "force") is None
+    request = panels.set("/hand", "force", 2.0)
+    assert until(lambda: request.ok is False)
+    assert request.message == "/hand is gone"
+
+
+def test_the_clients_of_a_node_that_is_renamed_are_closed(panels, until, ros_node, caller):
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data=json.dumps(DESCRIPTION)))
+    assert until(lambda: TOPIC in panels.known)
+    publisher.publish(String(data=json.dumps(DESCRIPTION | {"node": "/gripper"})))
+    assert until(lambda: "/gripper/list_parameters" in caller.names())
+    assert until(lambda: not open_calls(caller, "/hand/"))
+    assert "/gripper/list_parameters" in caller.names()
+
+
+def test_the_parameters_of_the_simulator_are_shared_and_stay(panels, until, ros_node, caller):
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data=json.dumps(DESCRIPTION | {"node": "/mujoco"})))
+    assert until(lambda: TOPIC in panels.known)
+    ros_node.destroy_publisher(publisher)
+    assert until(lambda: not panels.known)
+    assert open_calls(caller, "/mujoco/") == ["/mujoco/list_parameters"]
 
 
 def test_what_is_no_panel_is_logged_once(panels, until, ros_node, caplog):
@@ -80,6 +111,8 @@ def test_a_button_calls_its_service(panels, until, caller):
     caller.answer("/hand/panel/open", Trigger.Response(success=False, message="it is stuck"))
     assert request.ok is False
     assert request.message == "it is stuck"
+    panels.press("Open", "/hand/panel/open")
+    assert until(lambda: "/hand/panel/open" not in caller.names()), "no panel has it"
 
 
 def test_a_watched_table_is_received(panels, until, ros_node):
