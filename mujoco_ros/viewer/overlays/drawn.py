@@ -1,5 +1,6 @@
 """Shapes of the messages of topics, in the frames of the scene."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from mujoco_ros.viewer.style import Colour
 WORLD = "world"
 _DEEPEST = 50
 """Longest chain of frames."""
+_MOST_BELOW = 100
+"""Most frames below a root that are searched for a body."""
 _SOLIDS = {
     ShapeKind.SPHERE: int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
     ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),
@@ -25,6 +28,9 @@ _SOLIDS = {
 
 class Frames:
     """Poses of TF frames in a scene: its bodies, and frames of /tf and /tf_static on them.
+
+    A frame whose chain ends in a root that is no body, such as ``map``, is placed by the first body
+    below that root, such as the base of a robot that another node localizes.
 
     Attributes:
         others: Names of the frames that are no bodies, of all chains so far.
@@ -43,6 +49,7 @@ class Frames:
         }
         self._bodies[WORLD] = 0
         self._found: dict[str, Pose | None] = {}
+        self._children: dict[str, list[str]] | None = None
 
     def pose(self, frame: str) -> Pose | None:
         """Return the pose of a frame in ``world``; None if it is not known."""
@@ -53,16 +60,43 @@ class Frames:
     def _resolve(self, frame: str) -> Pose | None:
         pose = Pose()
         for _ in range(_DEEPEST):
-            body = self._bodies.get(frame)
+            body = self._body_pose(frame)
             if body is not None:
-                data = self._data
-                return Pose(position=data.xpos[body], quat_wxyz=data.xquat[body]) @ pose
+                return body @ pose
             self.others.add(frame)
             published = self._published.get(frame)
             if published is None:
-                return None
-            frame, position, quat = published
-            pose = Pose(position=position, quat_wxyz=quat) @ pose
+                root = self._from_below(frame)
+                return None if root is None else root @ pose
+            frame = published.parent
+            pose = Pose(position=published.position, quat_wxyz=published.quat_wxyz) @ pose
+        return None
+
+    def _body_pose(self, frame: str) -> Pose | None:
+        body = self._bodies.get(frame)
+        if body is None:
+            return None
+        return Pose(position=self._data.xpos[body], quat_wxyz=self._data.xquat[body])
+
+    def _from_below(self, root: str) -> Pose | None:
+        """Return the pose of a frame without parent, by the nearest body below it."""
+        if self._children is None:
+            self._children = {}
+            for name, it in sorted(self._published.items()):
+                self._children.setdefault(it.parent, []).append(name)
+        searched, waiting = {root}, deque([(root, Pose())])
+        while waiting and len(searched) < _MOST_BELOW:
+            frame, in_root = waiting.popleft()
+            for name in self._children.get(frame, ()):
+                it = self._published[name]
+                below = in_root @ Pose(position=it.position, quat_wxyz=it.quat_wxyz)
+                body = self._body_pose(name)
+                if body is not None:
+                    return body @ below.inverse()
+                if name not in searched:
+                    searched.add(name)
+                    self.others.add(name)  # so that the frames below it are received
+                    waiting.append((name, below))
         return None
 
 

@@ -24,7 +24,7 @@ _KEPT_S = 5.0
 
 
 class FrameTree:
-    """Frames of /tf_static, and those of /tf that are needed.
+    """Frames of /tf_static, and those of /tf that are needed or whose parent is.
 
     A simulator may publish many frames 1000 times a second, so /tf is subscribed only while a frame
     is needed, and only messages that contain its name are deserialized. A frame of /tf that is not
@@ -78,7 +78,8 @@ class FrameTree:
             for name in _read(message, self._moving, needed):
                 self._received_at[name] = self._running_s
         for name in list(self._moving):
-            if name not in needed or self._running_s - self._received_at[name] > _KEPT_S:
+            is_needed = name in needed or self._moving[name].parent in needed
+            if not is_needed or self._running_s - self._received_at[name] > _KEPT_S:
                 del self._moving[name], self._received_at[name]
 
     def _receive(self, serialized: bytes) -> None:
@@ -90,12 +91,12 @@ class FrameTree:
 
 
 def _read(
-    message: TFMessage, frames: dict[str, TfFrame], needed: Collection[str] | None
+    message: TFMessage, frames: dict[str, TfFrame], needed: frozenset[str] | None
 ) -> list[str]:
-    """Add the needed transforms of a message, or all, without invalid ones; return their names."""
+    """Add valid transforms from or to needed frames, or all; return the names of the frames."""
     added = []
     for it in message.transforms:
-        if needed is not None and it.child_frame_id not in needed:
+        if needed is not None and needed.isdisjoint((it.child_frame_id, it.header.frame_id)):
             continue
         p, q = it.transform.translation, it.transform.rotation
         pose = Pose(position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z]))

@@ -58,6 +58,25 @@ def test_frames_are_bodies_free_objects_and_static_frames_on_them(scene):
     assert not world.position.any()
 
 
+def test_a_map_is_placed_by_the_robot_that_another_node_localizes_in_it(scene):
+    """The base of the robot is below the map, and nothing is above it."""
+    odometry = TfFrame("map", np.array([1.0, 2.0, 0.0]), QUARTER)
+    base = TfFrame("odom", np.array([0.5, 0.0, 0.3]), QUARTER)
+    goal = TfFrame("map", np.array([3.0, 0.0, 0.0]), np.array([1.0, 0.0, 0.0, 0.0]))
+    chain = {"odom": odometry, "humanoid/head": base, "goal": goal}
+    frames = Frames(scene, chain)
+    placed = frames.pose("goal")
+    head = scene.data.body("humanoid/head")
+    # In the map, the head is at (1, 2.5, 0.3) and turned by half a turn about z; the goal at x = 3.
+    half_turn = np.diag([-1.0, -1.0, 1.0])
+    expected = head.xpos + head.xmat.reshape(3, 3) @ half_turn @ (3.0 - 1.0, 0.0 - 2.5, -0.3)
+    np.testing.assert_allclose(placed.position, expected, atol=1e-12)
+    assert frames.others == {"goal", "map", "odom"}, "to be received"
+    missing = Frames(scene, {"odom": odometry, "goal": goal})
+    assert missing.pose("goal") is None
+    assert missing.others == {"goal", "map", "odom"}, "the frame below odom is needed as well"
+
+
 def test_unknown_frames_and_circles_of_static_frames_have_no_pose(scene):
     circle = {
         "a": TfFrame("b", np.zeros(3), QUARTER),
