@@ -71,6 +71,7 @@ if __name__ == "__main__":
                 "viewer = mujoco_ros.cli.viewer:main",
                 "evaluate = mujoco_ros.cli.evaluate:main",
                 "export_log = mujoco_ros.cli.export_log:main",
+                "fit = mujoco_ros.cli.fit:main",
                 "export_urdf = mujoco_ros.cli.export_urdf:main",
                 "import_policy = mujoco_ros.cli.import_policy:main",
                 "record = mujoco_ros.cli.record:main",

@@ -30,6 +30,7 @@ MAY_IMPORT = {
     "rendering": {"rendering", "sim", "control", "model"},
     "inspection": {"inspection", *_SIMULATION},
     "recording": {"recording", "model"},
+    "identification": {"identification", "sim", "control", "model"},
     "cameras": {"cameras", *_SIMULATION},
     "viewer": {
         *("viewer", "sim", "control", "model", "process.child_process", "process.heartbeat"),
@@ -51,6 +52,7 @@ MAY_IMPORT = {
     "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
     "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
     "recording.ros": {"recording.ros", "recording", *_BRIDGE},
+    "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
         *("viewer.panel_descriptions", *_BRIDGE),
@@ -58,7 +60,7 @@ MAY_IMPORT = {
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {
         *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),
-        *("extensions.template", "extras", "inspection"),
+        *("extensions.template", "extras", "inspection", "identification", "identification.ros"),
         *_LEAVES,
         *_BRIDGE,
     },
@@ -70,6 +72,7 @@ MAY_IMPORT = {
 
 KNOW_ROS = {
     *("bridge", "bridge.composition", "bridge.node", "cli"),
+    "identification.ros",
     "extensions.ros.library",  # each extension is imported only if a scene lists it
     *_LEAVES,
 }

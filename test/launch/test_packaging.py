@@ -208,7 +208,7 @@ def test_every_executable_is_a_function_that_exists(setup_arguments):
     )
     assert set(scripts) == {
         *("sim", "cameras", "viewer", "export_log", "export_urdf"),
-        *("record", "replay"),
+        *("fit", "record", "replay"),
         *("check_robot", "controller", "draw_controller", "evaluate", "import_policy"),
     }
     for target in scripts.values():

@@ -154,7 +154,7 @@ def resolve_profile(
     where = f"realism of robot '{robot}'"
     profile = load_profiles(config.profile, path, where)
     try:
-        return _merged(profile, config)
+        return merged(profile, config)
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error
 
@@ -172,7 +172,7 @@ def load_profiles(names: str, path: Callable[[str], Path], where: str) -> Realis
     """
     found = RealismConfig()
     for name in names.split(","):
-        found = _merged(found, _load(name.strip(), path, where))
+        found = merged(found, _load(name.strip(), path, where))
     return found
 
 
@@ -195,7 +195,7 @@ def shipped_profiles() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def _merged(first: RealismConfig, second: RealismConfig) -> RealismConfig:
+def merged(first: RealismConfig, second: RealismConfig) -> RealismConfig:
     """Return the entries of both; values of the second one count."""
     sections: dict[str, Any] = {}
     for section in SECTIONS:

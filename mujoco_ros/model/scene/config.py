@@ -18,6 +18,7 @@ from mujoco_ros.model.naming import NAME, check_name, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.realism.realism_config import RealismConfig, resolve_profile
 from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
+from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference
 from mujoco_ros.model.scene.robot_options.convex_decomposition import ConvexDecomposition
@@ -279,8 +280,12 @@ def shipped_scenes() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
-def scene_path(reference: str) -> Path:
+def scene_path(reference: str, folder: Path | None = None) -> Path:
     """Return the file of a scene, given as for `load_scene`; it need not exist.
+
+    Args:
+        reference: The scene.
+        folder: Folder of relative paths; None is the working directory.
 
     Raises:
         UserInputError: A collection has no such robot.
@@ -289,20 +294,22 @@ def scene_path(reference: str) -> Path:
     if reference in shipped:
         return shipped[reference]
     named = split_reference(reference)
-    return find_robot(*named) if named else resolve(reference, Path.cwd())
+    return find_robot(*named) if named else resolve(reference, folder or Path.cwd())
 
 
-def load_scene(reference: str) -> SceneConfig:
+def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0) -> SceneConfig:
     """Read a scene.
 
     Args:
         reference: Name of a shipped scene, path or URI of a scene YAML, MJCF, URDF, xacro or MJB
             file, or ``<collection>:<robot>`` as for `find_robot`.
+        folder: Folder of relative paths; None is the working directory.
+        overlays: Number of scenes that extend this one.
 
     Raises:
         UserInputError: The scene or file does not exist, or its content is invalid.
     """
-    path, shipped = scene_path(reference), shipped_scenes()
+    path, shipped = scene_path(reference, folder), shipped_scenes()
     if not path.suffix and "/" not in reference:
         raise MissingFileError(
             f"{unknown('scene', reference, shipped)}; a robot of a collection is "
@@ -310,7 +317,7 @@ def load_scene(reference: str) -> SceneConfig:
         )
     check_file(path, "scene file", f"; give a file or one of: {', '.join(shipped)}")
     if path.suffix in (".yaml", ".yml"):
-        return read_scene(path)
+        return read_scene(path, overlays)
     if path.suffix in (*MODEL_SUFFIXES, XACRO_SUFFIX):
         name = _robot_name(path)
         robot = RobotConfig(name=name, model=str(path))
@@ -332,9 +339,9 @@ def _robot_name(path: Path) -> str:
     return next((name for name in names if name.lower() not in _GENERIC_NAMES), "robot")
 
 
-def read_scene(path: Path) -> SceneConfig:
-    """Read a scene YAML."""
-    return _scene(read_yaml(path), str(path), path.stem, path.parent)
+def read_scene(path: Path, overlays: int = 0) -> SceneConfig:
+    """Read a scene YAML, which `overlays` scenes extend."""
+    return _scene(read_yaml(path), str(path), path.stem, path.parent, overlays)
 
 
 def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
@@ -343,9 +350,11 @@ def scene_from_text(text: str, name: str = "scene") -> SceneConfig:
     return _scene(parse_yaml(text, where), where, name, NO_FOLDER)
 
 
-def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
+def _scene(content: object, where: str, name: str, folder: Path, overlays: int = 0) -> SceneConfig:
     if content is None:
         raise UserInputError(f"{where}: the file is empty")
+    if isinstance(content, dict) and EXTENDS in content:
+        return _extended(from_dict(SceneOverlay, content, where), where, name, folder, overlays + 1)
     data = from_dict(_SceneFile, content, where)
     if not data.robots:
         raise UserInputError(f"{where}: 'robots' is empty: a scene needs at least one robot")
@@ -361,5 +370,20 @@ def _scene(content: object, where: str, name: str, folder: Path) -> SceneConfig:
             for robot in scene.robots
         )
         return replace(scene, robots=robots)
+    except UserInputError as error:
+        raise UserInputError(f"{where}: {error}") from error
+
+
+def _extended(
+    overlay: SceneOverlay, where: str, name: str, folder: Path, overlays: int
+) -> SceneConfig:
+    """Return the scene that an overlay extends, with its changes and its name."""
+    if overlays > MAX_OVERLAYS:
+        raise UserInputError(
+            f"{where}: more than {MAX_OVERLAYS} scenes extend one another; does one extend itself?"
+        )
+    scene = load_scene(overlay.extends, folder, overlays=overlays)
+    try:
+        return replace(scene, name=name, robots=overlaid(scene.robots, overlay.robots))
     except UserInputError as error:
         raise UserInputError(f"{where}: {error}") from error

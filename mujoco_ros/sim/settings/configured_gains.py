@@ -12,6 +12,7 @@ from mujoco_ros.model.robot.gain_rule import BANDWIDTH_HZ, DAMPING_RATIO
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.robot_options.joint_options import gain_options
 from mujoco_ros.sim.settings.derived_gains import derive_gains
 
 _LOG = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ def configured_gains(
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
+    Gains of single joints in the scene precede both.
+
     Args:
         assembly: The scene.
         layout: Its robots.
@@ -39,7 +42,7 @@ def configured_gains(
         Gains over the joints of all robots; zero where there is no servo, or the gains are set.
 
     Raises:
-        UserInputError: A gains file is invalid.
+        UserInputError: A gains file is invalid, or the scene has gains of a joint without a servo.
     """
     kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
     robots = zip(
@@ -66,6 +69,12 @@ def configured_gains(
             kp[columns][servo], kd[columns][servo] = gains.kp, gains.kd
             if not robot.bases:
                 _warn_of_weak_motors(assembly.model, data, robot, servo)
+        own = gain_options(config.joints, [names[i] for i in servo], f"robot '{robot.name}'")
+        for joint, given in own.items():
+            index = columns.start + names.index(joint)
+            for gains_of_all, gain in zip((kp, kd), given, strict=True):
+                if gain is not None:
+                    gains_of_all[index] = gain
     return Gains(kp=kp, kd=kd)
 
 

@@ -1,7 +1,7 @@
-"""Armature, friction, damping and start position of joints."""
+"""Armature, friction, damping, gains and start position of joints."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
 
 import mujoco
@@ -21,19 +21,57 @@ class JointOptions:
             kg].
         friction: Dry friction [Nm or N].
         damping: Viscous damping [Nms/rad or Ns/m].
+        kp: Stiffness of the PD law of its torque motor [Nm/rad or N/m].
+        kd: Damping of the PD law [Nms/rad or Ns/m].
         start: Position at the start and after a reset [rad or m].
     """
 
     armature: float | None = None
     friction: float | None = None
     damping: float | None = None
+    kp: float | None = None
+    kd: float | None = None
     start: float | None = None
 
     def __post_init__(self) -> None:
-        for name in ("armature", "friction", "damping"):
+        for name in ("armature", "friction", "damping", "kp", "kd"):
             value = getattr(self, name)
             if value is not None and not 0 <= value <= _LARGEST:
                 raise UserInputError(f"'{name}' must be from 0 to {_LARGEST:g}, got {value:g}")
+
+    def updated(self, other: "JointOptions") -> "JointOptions":
+        """Return these settings with the values of others."""
+        values = {field.name: getattr(other, field.name) for field in fields(other)}
+        return replace(self, **{name: it for name, it in values.items() if it is not None})
+
+
+def gain_options(
+    options: Mapping[str, JointOptions], joints: Sequence[str], where: str
+) -> dict[str, tuple[float | None, float | None]]:
+    """Return kp and kd of the joints that have them, by joint.
+
+    Args:
+        options: Settings by joint or pattern; of several for a joint, the last value counts.
+        joints: The joints with a PD law.
+        where: Begins error messages.
+
+    Raises:
+        UserInputError: A name with gains matches none of the joints.
+    """
+    found: dict[str, tuple[float | None, float | None]] = {}
+    for pattern, option in options.items():
+        if option.kp is None and option.kd is None:
+            continue
+        names = [name for name in joints if fnmatchcase(name, pattern)]
+        if not names:
+            raise unknown("joint with a PD law", pattern, joints, where=f"{where}: joints")
+        for name in names:
+            kp, kd = found.get(name, (None, None))
+            found[name] = (
+                kp if option.kp is None else option.kp,
+                kd if option.kd is None else option.kd,
+            )
+    return found
 
 
 def apply_joint_options(

@@ -1,0 +1,99 @@
+"""Fit armature, friction, damping, gains and delay of a robot to a bag, as a scene overlay."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mujoco_ros.cli.command_line import create_parser, report_errors
+from mujoco_ros.identification.fit import fit
+from mujoco_ros.identification.overlay_file import overlay_text
+from mujoco_ros.identification.replay import Replay, replay
+from mujoco_ros.identification.report import fit_report, replay_report
+from mujoco_ros.identification.robot_model import RobotModel, find_robot_config
+from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import load_scene
+
+_EPILOG = """\
+The bag has joint_states and, at the rate of the controller, the references of the drives:
+joint_trajectory_controller/controller_state or joint_commands. The robot moves freely, all joints
+at a time, for a minute. The output is a scene that extends SCENE: `sim`, `check_robot` and all
+others take it. Parameters that the bag does not determine are not in it.
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Fit, write the overlay and print a report; return the exit code."""
+    options = _parser().parse_args(arguments)
+    return report_errors(lambda: _fit(options))
+
+
+def _fit(options: argparse.Namespace) -> int:
+    if options.output.suffix not in (".yaml", ".yml"):
+        raise UserInputError(f"'{options.output}' is not a scene: its name must end with .yaml")
+    if options.output.exists() and not options.overwrite:
+        raise UserInputError(f"'{options.output}' exists; --overwrite replaces it")
+    scene = load_scene(options.scene)
+    config = find_robot_config(scene, options.robot)
+    robot = RobotModel(scene, config)
+    namespace = scene.namespace(config) if options.namespace is None else options.namespace
+    topics = BagTopics(namespace=namespace, states=options.states, commands=options.commands)
+    bags = [options.bag, *([] if options.held_out is None else [options.held_out])]
+    records = [read_record(bag, robot.joints, topics) for bag in bags]
+    how = options.interpolation
+    found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
+    sys.stdout.write(fit_report(found))
+    if not any(it.determined for it in found.estimates):
+        raise UserInputError(f"'{options.bag}' determines no parameter; nothing is written")
+    options.output.write_text(overlay_text(found, options.scene, config), encoding="utf-8")
+    for bag, record in zip(bags, records, strict=True):
+        before: Replay = replay(robot, record, robot.values, robot.delay, how)
+        after = replay(robot, record, found.values, found.delay, how)
+        sys.stdout.write(replay_report(f"'{bag}'", before, after))
+    sys.stdout.write(f"written: {options.output}\n")
+    return 0
+
+
+def _progress(text: str) -> None:
+    sys.stderr.write(f"fit: {text}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = create_parser("fit", __doc__ or "", _EPILOG)
+    parser.add_argument("bag", type=Path, metavar="BAG", help="a folder of `record`, or .mcap file")
+    parser.add_argument(
+        "--scene", required=True, help="the robot, as for the parameter `scene` of the simulator"
+    )
+    parser.add_argument("--robot", metavar="NAME", help="of several robots of the scene")
+    parser.add_argument(
+        "--joints", nargs="+", default=[], metavar="JOINT", help="default: all that move"
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        default=Path("fitted.yaml"),
+        help="scene to write; default: %(default)s",
+    )
+    parser.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    parser.add_argument(
+        "--held-out", type=Path, metavar="BAG", help="another bag, to check the fitted parameters"
+    )
+    parser.add_argument(
+        "--interpolation",
+        choices=["hold", "linear"],
+        default="hold",
+        help="references between two commands; default: %(default)s",
+    )
+    parser.add_argument("--namespace", help="of the topics in the bag; default: as in the scene")
+    parser.add_argument("--states", default="", metavar="TOPIC", help="default: joint_states")
+    parser.add_argument(
+        "--commands", default="", metavar="TOPIC", help="the references; default: see below"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Estimation of the parameters of a robot's joints and drives from a recording."""

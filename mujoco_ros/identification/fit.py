@@ -1,0 +1,357 @@
+"""Least squares over the parameters of a robot, with the confidence of each."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares
+
+from mujoco_ros.identification.joint_record import JointRecord
+from mujoco_ros.identification.noise import noise_of
+from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet, unknowns_of
+from mujoco_ros.identification.references import Interpolation
+from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.identification.windows import Windows
+from mujoco_ros.model.errors import UserInputError
+
+CONFIDENCE = 1.96
+"""Half width of an interval of 95 % over the standard deviation."""
+LARGEST_SHARE = 0.2
+"""Half width over the value, beyond which a parameter counts as not determined."""
+LARGEST_DELAY_ERROR_S = 0.001
+"""The same for a delay, which may be zero."""
+LEAST_MOTION = 100.0
+"""Range of positions over their noise, below which a joint does not move."""
+_WINDOW_S = 2.0
+_FEW = 4
+"""Windows of a first fit, from which the fit of all begins."""
+_STEP = 1e-4
+_TOLERANCE = 5e-6
+"""Relative reduction of the sum of squares that ends the fit: far below what noise explains."""
+_MARGIN = 0.05
+_LEAST = 1e-9
+_ITERATIONS = 30
+_RESIDUALS = 250_000
+"""Rows of the Jacobian; more samples are thinned."""
+_DIVERGED = 1e6
+_CORRELATED = 0.9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """What a recording says about a parameter.
+
+    Attributes:
+        parameter: The parameter.
+        before: Its value in the scene.
+        value: Its fitted value; that of the scene if it is not determined.
+        half_width: Half width of the interval of 95 % of the value; inf if nothing determines it.
+        reason: Why it is not determined; empty if it is.
+    """
+
+    parameter: Parameter
+    before: float
+    value: float
+    half_width: float
+    reason: str = ""
+
+    @property
+    def determined(self) -> bool:
+        """Whether the recording determines it."""
+        return not self.reason
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """The result of a fit.
+
+    Attributes:
+        robot: Name of the robot.
+        estimates: All parameters of the joints that were fitted, and the delay.
+        values: Parameters of all joints, rows as in `KINDS`.  # (5, n)
+        delay: Time from the stamp of a command until it acts [s].
+        residual: Root mean square of all residuals, over the noise.
+        skipped: Reasons by joint that was not fitted.
+    """
+
+    robot: str
+    estimates: tuple[Estimate, ...]
+    values: np.ndarray
+    delay: float
+    residual: float
+    skipped: dict[str, str]
+
+
+def fit(
+    robot: RobotModel,
+    record: JointRecord,
+    joints: Sequence[str] = (),
+    *,
+    interpolation: Interpolation = "hold",
+    progress: Callable[[str], object] = lambda _text: None,
+) -> Fit:
+    """Fit armature, dry friction, damping and gains of joints, and the delay of their commands.
+
+    Args:
+        robot: The model of the robot; its parameters are changed.
+        record: The recording.
+        joints: Joints to fit; empty for all that move and have a torque motor.
+        interpolation: References between commands.
+        progress: Called with the state of the optimisation.
+
+    Raises:
+        UserInputError: A named joint does not move or is not commanded, or no joint can be fitted.
+    """
+    fitted, skipped = _choose(robot, record, joints)
+    columns = robot.index(fitted, f"robot '{robot.name}'")
+    own = record.select(fitted, "the recording")
+    noise = _noise(own)
+
+    def residuals_of(most: int | None) -> _Residuals:
+        measured = _noise(record)[:2]
+        windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
+        return _Residuals(robot, windows, record, own, noise)
+
+    start = unknowns_of(robot, columns, own.velocity.std(axis=0))
+    first = _minimize(residuals_of(_FEW), start, progress)
+    residuals = residuals_of(None)
+    best = _minimize(residuals, first.found, progress)
+    estimates = _judge(best, start, residuals.has_effort)
+    unsure = [it.parameter for it in estimates if not it.determined]
+    if unsure and len(unsure) < len(estimates):
+        progress(f"{len(unsure)} parameters are not determined; fitting the others again")
+        best = _minimize(residuals, best.found.without(unsure, start), progress)
+        again = {it.parameter: it for it in _judge(best, start, residuals.has_effort)}
+        estimates = [again.get(it.parameter, it) for it in estimates]
+    found = best.found
+    values, delay = found.at(found.vector)
+    return Fit(
+        robot=robot.name,
+        estimates=tuple(estimates),
+        values=values,
+        delay=delay,
+        residual=float(np.sqrt(best.scale)),
+        skipped=skipped,
+    )
+
+
+def _choose(
+    robot: RobotModel, record: JointRecord, joints: Sequence[str]
+) -> tuple[list[str], dict[str, str]]:
+    """Return the joints to fit, and why the others are not."""
+    where = f"robot '{robot.name}'"
+    driven = robot.driven[robot.index(record.joints, where)]
+    noise = _noise(record)[0]
+    motion = np.ptp(record.position, axis=0)
+    chosen, skipped = [], {}
+    for column, joint in enumerate(record.joints):
+        if not record.commanded[column]:
+            skipped[joint] = "it has no position references in the bag"
+        elif not driven[column]:
+            skipped[joint] = "no torque motor drives it alone"
+        elif motion[column] <= LEAST_MOTION * noise[column]:
+            skipped[joint] = (
+                f"it does not move: its positions span {motion[column]:.2g}, with a noise of "
+                f"{noise[column]:.2g}"
+            )
+        else:
+            chosen.append(joint)
+    for joint in joints:
+        robot.index([joint], where)
+        if joint not in record.joints:
+            raise UserInputError(f"joint '{joint}' is not in the bag")
+        if joint in skipped:
+            raise UserInputError(f"joint '{joint}' cannot be fitted: {skipped[joint]}")
+    if joints:
+        skipped |= {it: "it is not among --joints" for it in chosen if it not in joints}
+        chosen = list(joints)
+    if not chosen:
+        reasons = "; ".join(f"'{joint}': {reason}" for joint, reason in skipped.items())
+        raise UserInputError(f"no joint of {where} can be fitted: {reasons}")
+    return chosen, skipped
+
+
+def _noise(record: JointRecord) -> np.ndarray:
+    """Return the noise of position, velocity and effort.  # (3, k)"""
+    return np.stack([noise_of(it) for it in (record.position, record.velocity, record.effort)])
+
+
+class _Residuals:
+    """Differences between simulated and measured signals, over their noise."""
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        windows: Windows,
+        record: JointRecord,
+        own: JointRecord,
+        noise: np.ndarray,
+    ) -> None:
+        self._robot, self._windows = robot, windows
+        columns = [record.joints.index(joint) for joint in own.joints]
+        measured = np.stack([own.position, own.velocity, own.effort])[:, windows.counted]
+        probe = self._predict(robot.values, 0.0)[:, :, columns]
+        usable = np.isfinite(measured).all(axis=1) & np.isfinite(noise)
+        usable &= ~np.isnan(probe).all(axis=1)
+        self.has_effort = bool(usable[2].all())
+        signals = np.flatnonzero(usable.ravel())
+        stride = max(1, int(np.ceil(measured.shape[1] * len(signals) / _RESIDUALS)))
+        self._stride, self._columns, self._usable = stride, columns, usable
+        self._measured = self._flat(measured)
+        self._noise = self._flat(np.broadcast_to(noise[:, None], measured.shape))
+
+    def __call__(self, values: np.ndarray, delay: float) -> np.ndarray:
+        """Return the residuals with parameters of joints (5, n) and a delay [s].  # (r,)"""
+        predicted = self._flat(self._predict(values, delay)[:, :, self._columns])
+        error = (predicted - self._measured) / self._noise
+        limited: np.ndarray = np.nan_to_num(
+            error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED
+        )
+        return limited
+
+    def _predict(self, values: np.ndarray, delay: float) -> np.ndarray:
+        self._robot.apply(values)
+        simulated = self._windows.simulate(delay)
+        return np.stack([simulated.position, simulated.velocity, simulated.effort])
+
+    def _flat(self, signals: np.ndarray) -> np.ndarray:
+        """Return the usable ones of signals (3, m, k), thinned."""
+        thinned = signals[:, :: self._stride].transpose(0, 2, 1)
+        result: np.ndarray = thinned[self._usable].ravel()
+        return result
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Minimum:
+    """Parameters with the least sum of squares, and the derivatives there."""
+
+    found: ParameterSet
+    jacobian: np.ndarray  # (r, p)
+    scale: float  # mean square of the residuals
+
+
+def _minimize(
+    residuals: _Residuals, start: ParameterSet, progress: Callable[[str], object]
+) -> _Minimum:
+    """Return the parameters with the least sum of squares."""
+    low, high = start.bounds
+    kept: dict[bytes, np.ndarray] = {}
+
+    def at(vector: np.ndarray) -> np.ndarray:
+        if vector.tobytes() not in kept:
+            kept.clear()
+            kept[vector.tobytes()] = residuals(*start.at(vector))
+        return kept[vector.tobytes()]
+
+    def derivatives(vector: np.ndarray) -> np.ndarray:
+        here = at(vector)
+        progress(f"{np.sqrt(np.mean(here**2)):.4g} times the noise")
+        columns = np.empty((len(here), len(vector)))
+        for index in range(len(vector)):
+            step = _STEP * max(1.0, abs(vector[index]))
+            moved = vector.copy()
+            moved[index] += step
+            columns[:, index] = (residuals(*start.at(moved)) - here) / step
+        return columns
+
+    # Away from the bounds, where its steps would be short.
+    first = np.maximum(start.vector, low + _MARGIN)
+    result = least_squares(
+        at,
+        first,
+        derivatives,
+        bounds=(low, high),
+        x_scale="jac",
+        ftol=_TOLERANCE,
+        xtol=None,
+        gtol=None,
+        max_nfev=_ITERATIONS,
+    )
+    return _Minimum(
+        found=start.with_vector(result.x),
+        jacobian=result.jac,
+        scale=float(np.mean(result.fun**2)),
+    )
+
+
+def _judge(best: _Minimum, start: ParameterSet, effort: bool) -> list[Estimate]:
+    """Return the estimates of the unknowns; those that the recording does not determine last long.
+
+    The least determined parameter is removed until the others are determined: two that only act
+    together are not both removed.
+    """
+    found, jacobian = best.found, best.jacobian
+    information = jacobian.T @ jacobian / max(best.scale, np.finfo(float).tiny)
+    left, reasons = list(range(len(found.unknowns))), {}
+    widths = _half_widths(information, left)
+    every = dict(zip(left, widths, strict=True))
+    while left:
+        widths = _half_widths(information, left)
+        excess = [
+            _excess(found.unknowns[i], found.vector[i], width)
+            for i, width in zip(left, widths, strict=True)
+        ]
+        worst = int(np.argmax(excess))
+        if excess[worst] <= 1.0:
+            break
+        index = left[worst]
+        reasons[index] = _reason(found, information, left, index, float(widths[worst]), effort)
+        left.remove(index)
+    final = dict(zip(left, _half_widths(information, left), strict=True))
+    estimates = []
+    for index, parameter in enumerate(found.unknowns):
+        before, reason = start.value(parameter), reasons.get(index, "")
+        estimates.append(
+            Estimate(
+                parameter=parameter,
+                before=before,
+                value=before if reason else found.value(parameter),
+                half_width=float(final.get(index, every[index])) * parameter.scale,
+                reason=reason,
+            )
+        )
+    return estimates
+
+
+def _half_widths(information: np.ndarray, left: Sequence[int]) -> np.ndarray:
+    """Return the half widths of the intervals of some unknowns, the others being known."""
+    part = information[np.ix_(left, left)]
+    size = np.sqrt(np.maximum(np.diag(part), np.finfo(float).tiny))
+    covariance = np.linalg.pinv(part / np.outer(size, size), rcond=1e-14, hermitian=True)
+    variance = np.maximum(np.diag(covariance), 1.0) / size**2
+    widths: np.ndarray = CONFIDENCE * np.sqrt(variance)
+    return widths
+
+
+def _excess(parameter: Parameter, number: float, width: float) -> float:
+    """Return the half width of an interval over the largest one of a determined parameter."""
+    if parameter.kind == DELAY:
+        return width * parameter.scale / LARGEST_DELAY_ERROR_S
+    return float(width / max(LARGEST_SHARE * number, _LEAST))
+
+
+def _reason(
+    found: ParameterSet,
+    information: np.ndarray,
+    left: Sequence[int],
+    index: int,
+    width: float,
+    effort: bool,
+) -> str:
+    """Return why an unknown is not determined."""
+    parameter = found.unknowns[index]
+    if parameter.kind == DELAY:
+        return f"its interval of 95 % is ±{1e3 * width * parameter.scale:.2g} ms"
+    size = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))[list(left)]
+    part = information[np.ix_(left, left)] / np.outer(size, size)
+    covariance = np.linalg.pinv(part, rcond=1e-14, hermitian=True)
+    own = list(left).index(index)
+    deviation = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
+    correlation = covariance[own] / (deviation[own] * deviation)
+    correlation[own] = 0.0
+    other = int(np.argmax(np.abs(correlation)))
+    if abs(correlation[other]) > _CORRELATED:
+        text = f"the motion shows it only together with {found.unknowns[left[other]].name}"
+        return text if effort else f"{text}; measured efforts would separate them"
+    most = found.value(parameter) + width * parameter.scale
+    return f"its effect is too small to measure; it is at most {most:.2g}"

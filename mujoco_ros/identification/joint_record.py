@@ -1,0 +1,124 @@
+"""The joints of a robot in a bag: measured states, and the references of their drives."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError, unknown
+
+LEAST_DURATION_S = 5.0
+"""Shorter recordings determine little; a minute is good."""
+LARGEST_GAP_S = 0.1
+"""Longest silence of the joint states."""
+LARGEST_COMMAND_PERIOD_S = 0.02
+"""The references between two commands farther apart are a guess."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointRecord:
+    """Measured states and references of joints, with stamps of one clock.
+
+    Attributes:
+        joints: Names of the joints, without prefix.  # k
+        times: Stamps of the states [s].  # (n,)
+        position: Measured positions [rad or m].  # (n, k)
+        velocity: Measured velocities; NaN where they are not measured [rad/s or m/s].  # (n, k)
+        effort: Measured efforts; NaN where they are not measured [Nm or N].  # (n, k)
+        command_times: Stamps of the references [s].  # (m,)
+        references: Positions, velocities and efforts that the drives are to follow; NaN where a
+            joint has no reference.  # (m, 3, k)
+    """
+
+    joints: tuple[str, ...]
+    times: np.ndarray
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+    command_times: np.ndarray
+    references: np.ndarray
+
+    @property
+    def commanded(self) -> np.ndarray:
+        """Return which joints have position references throughout.  # (k,) bool"""
+        complete: np.ndarray = np.isfinite(self.references[:, 0]).all(axis=0)
+        return complete
+
+    def select(self, joints: Sequence[str], where: str) -> "JointRecord":
+        """Return the record of some joints, in their order.
+
+        Raises:
+            UserInputError: It lacks one of them.
+        """
+        for joint in joints:
+            if joint not in self.joints:
+                raise unknown("joint", joint, self.joints, where=where)
+        columns = [self.joints.index(joint) for joint in joints]
+        return replace(
+            self,
+            joints=tuple(joints),
+            position=self.position[:, columns],
+            velocity=self.velocity[:, columns],
+            effort=self.effort[:, columns],
+            references=self.references[:, :, columns],
+        )
+
+
+def check_record(record: JointRecord, where: str) -> JointRecord:
+    """Return the part of a record that has references, without repeated samples.
+
+    Args:
+        record: The record.
+        where: Name of the bag, which begins error messages.
+
+    Raises:
+        UserInputError: Stamps jump, the states have gaps, or the common part is too short.
+    """
+    _check_stamps(record.times, "joint states", where)
+    _check_stamps(record.command_times, "commands", where)
+    period = float(np.median(np.diff(record.command_times)))
+    if period > LARGEST_COMMAND_PERIOD_S:
+        raise UserInputError(
+            f"{where}: the commands come every {period:.3g} s, at most "
+            f"{LARGEST_COMMAND_PERIOD_S:g} s are allowed; record the references at the rate of "
+            "the controller, e.g. with publish_rate.controller_state 1000"
+        )
+    first = max(record.times[0], record.command_times[0])
+    last = min(record.times[-1], record.command_times[-1])
+    if last - first < LEAST_DURATION_S:
+        raise UserInputError(
+            f"{where}: joint states and commands overlap for {max(last - first, 0.0):.3g} s, at "
+            f"least {LEAST_DURATION_S:g} s are necessary, and 60 s are good"
+        )
+    kept = (record.times >= first) & (record.times <= last)
+    # A driver that publishes faster than it measures repeats samples with later stamps.
+    same = np.all(record.position[1:] == record.position[:-1], axis=1)
+    kept[1:] &= ~same
+    times = record.times[kept]
+    gaps = np.diff(times)
+    if len(gaps) == 0 or gaps.max() > LARGEST_GAP_S:
+        at = float(times[int(gaps.argmax())]) if len(gaps) else float(first)
+        raise UserInputError(
+            f"{where}: there is no new joint state for "
+            f"{gaps.max() if len(gaps) else last - first:.3g} s after the stamp {at:.3f} s; "
+            f"gaps of at most {LARGEST_GAP_S:g} s are allowed, and the robot must not rest"
+        )
+    return replace(
+        record,
+        times=times,
+        position=record.position[kept],
+        velocity=record.velocity[kept],
+        effort=record.effort[kept],
+    )
+
+
+def _check_stamps(times: np.ndarray, what: str, where: str) -> None:
+    if len(times) < 2:
+        raise UserInputError(f"{where}: there are only {len(times)} {what}")
+    steps = np.diff(times)
+    if steps.min() <= 0.0:
+        at = int(steps.argmin())
+        raise UserInputError(
+            f"{where}: the stamps of the {what} jump from {times[at]:.6f} s to "
+            f"{times[at + 1]:.6f} s; record one run of one publisher, without a reset"
+        )

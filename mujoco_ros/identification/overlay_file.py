@@ -1,0 +1,71 @@
+"""The result of a fit as a scene that extends the one it began with."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from mujoco_ros.identification.fit import Estimate, Fit
+from mujoco_ros.identification.parameters import DELAY
+from mujoco_ros.model.scene.config import RobotConfig, scene_path, shipped_scenes
+
+_ENTRY = "drives"
+"""Name of the realism of a robot whose scene has none of its drives."""
+_DIGITS = 6
+
+
+def overlay_text(fit: Fit, scene: str, robot: RobotConfig) -> str:
+    """Return the YAML of a scene with the parameters that a recording determines.
+
+    Args:
+        fit: The fit.
+        scene: The scene that it began with, as for `load_scene`.
+        robot: The robot in that scene.
+    """
+    determined = [it for it in fit.estimates if it.determined]
+    joints: dict[str, dict[str, float]] = {}
+    for it in determined:
+        if it.parameter.joint:
+            joints.setdefault(it.parameter.joint, {})[it.parameter.kind] = _rounded(it.value)
+    content: dict[str, Any] = {"name": fit.robot}
+    if joints:
+        content["joints"] = joints
+    delays = [it for it in determined if it.parameter.kind == DELAY]
+    if delays:
+        delay = {"delay": max(0.0, _rounded(delays[0].value))}
+        entries = {} if robot.realism is None else robot.realism.actuators
+        content["realism"] = {"actuators": dict.fromkeys(entries or (_ENTRY,), delay)}
+    extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
+    data = {"extends": extends, "robots": [content]}
+    head = "".join(f"# {line}\n" for line in _comment(fit))
+    return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)
+
+
+def _comment(fit: Fit) -> list[str]:
+    lines = ["Written by fit. ± is the half width of the interval of 95 %."]
+    lines += [_line(it) for it in fit.estimates if it.determined]
+    lines += [
+        f"{it.parameter.name}: not determined: {it.reason}"
+        for it in fit.estimates
+        if not it.determined
+    ]
+    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
+    return lines
+
+
+def _line(it: Estimate) -> str:
+    return f"{it.parameter.name}: {it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _plain(value: Any) -> Any:
+    """Return data of plain types without shared parts, which YAML would write as aliases."""
+    if isinstance(value, Mapping):
+        return {key: _plain(it) for key, it in value.items()}
+    if isinstance(value, list):
+        return [_plain(it) for it in value]
+    return str(value) if isinstance(value, Path) else value

@@ -1,0 +1,206 @@
+"""The model of one robot of a scene, whose parameters change between simulations."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.control.references import References
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.sim.plant import Plant
+
+KINDS = ("armature", "friction", "damping", "kp", "kd")
+"""Rows of the parameters of joints."""
+UNITS = ("kg m²", "Nm", "Nms/rad", "Nm/rad", "Nms/rad")
+"""Their units for a revolute joint."""
+_IDEAL = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_CONTACT
+
+
+def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
+    """Return the robot of a scene with a name; without a name, the only one.
+
+    Raises:
+        UserInputError: There is no such robot, or there are several and no name.
+    """
+    names = [robot.name for robot in scene.robots]
+    if name is None and len(names) > 1:
+        raise UserInputError(
+            f"scene '{scene.name}' has the robots {', '.join(names)}; name one with --robot"
+        )
+    for robot in scene.robots:
+        if name in (None, robot.name):
+            return robot
+    raise unknown("robot", str(name), names, where=f"scene '{scene.name}'")
+
+
+class RobotModel:
+    """A robot with a fixed base, alone, without contacts and without imperfections.
+
+    Attributes:
+        name: Name of the robot.
+        joints: Names of its scalar joints.  # n
+        driven: Which of them a torque motor drives under the PD law.  # (n,) bool
+        model: The model.
+        timestep: Simulated time of a step [s].
+        values: Parameters of the scene, rows as in `KINDS`.  # (5, n)
+        delay: Delay of the commands in the scene [s].
+        qpos: Addresses of the joints in qpos.  # (n,)
+        dof: Addresses of the joints in qvel.  # (n,)
+        inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
+        measures_effort: Joints whose effort is that of the PD law alone.  # (n,) bool
+    """
+
+    def __init__(self, scene: SceneConfig, robot: RobotConfig) -> None:
+        """Load the robot.
+
+        Args:
+            scene: The scene.
+            robot: Its robot; other robots, objects and extensions are left out.
+
+        Raises:
+            UserInputError: A file of the scene is missing or invalid, or the base is floating.
+        """
+        alone = replace(robot, realism=None, cameras=(), lidars=())
+        config = replace(scene, robots=(alone,), objects=(), extensions=(), cameras=(), lidars=())
+        entries = {} if robot.realism is None else robot.realism.actuators
+        self.delay = max(
+            (float(entry.get("delay", 0.0)) for entry in entries.values()), default=0.0
+        )
+        self._plant = plant = Plant(assemble(config), lambda _event: None)
+        layout = plant.layout.robots[0]
+        self.name = robot.name
+        if layout.bases:
+            raise UserInputError(
+                f"robot '{robot.name}' has a floating base, whose motion no joint state contains; "
+                "hang the robot up, and give a scene with a fixed base"
+            )
+        self.model = plant.model
+        self.model.opt.disableflags |= _IDEAL
+        self.timestep = float(self.model.opt.timestep)
+        self.joints = layout.joints.names
+        self.qpos, self.dof = layout.joints.qpos, layout.joints.dof
+        self.driven = np.isin(np.arange(len(self.joints)), plant.drives.servo_joints)
+        ids = layout.joints.ids
+        self._limits = np.array([joint_effort(self.model, int(joint)) for joint in ids])
+        self.measures_effort = self.driven & ~self.model.jnt_actgravcomp[ids].astype(bool)
+        model = self.model
+        self.values = np.stack(
+            [
+                model.dof_armature[self.dof],
+                model.dof_frictionloss[self.dof],
+                model.dof_damping[self.dof],
+                plant.drives.kp,
+                plant.drives.kd,
+            ]
+        )
+        self.inertia = model.dof_M0[self.dof] - model.dof_armature[self.dof]
+        self._factors = np.zeros((0, 0))
+        self._offset = np.zeros(0)
+        self._scratch = mujoco.MjData(model)
+        self.apply(self.values)
+
+    @property
+    def home(self) -> np.ndarray:
+        """Return the positions of the joints at the start of the scene.  # (n,)"""
+        home: np.ndarray = self._plant.start.qpos[self.qpos]
+        return home
+
+    def apply(self, values: np.ndarray) -> None:
+        """Set the parameters of the joints, rows as in `KINDS`.  # (5, n)"""
+        model, plant = self.model, self._plant
+        model.dof_armature[self.dof] = values[0]
+        model.dof_frictionloss[self.dof] = values[1]
+        model.dof_damping[self.dof] = values[2]
+        # The softness of dry friction follows from the inertia at the start.
+        mujoco.mj_setConst(model, self._scratch)
+        plant.drives.set_gains(values[3], values[4])
+        self._gains = values[3:].copy()
+        self._map_references()
+
+    def controls(self, references: np.ndarray) -> np.ndarray:
+        """Return the controls of references.
+
+        Args:
+            references: Positions, velocities, efforts of all joints.  # (…, 3 n)
+
+        Returns:
+            The controls of all actuators.  # (…, nu)
+        """
+        controls: np.ndarray = references @ self._factors + self._offset
+        return controls
+
+    def efforts(self, references: np.ndarray, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Return the efforts of the PD law.
+
+        Args:
+            references: Positions, velocities, efforts of all joints.  # (…, 3 n)
+            q: Positions.  # (…, n)
+            dq: Velocities.  # (…, n)
+
+        Returns:
+            The efforts; those of other drives are NaN.  # (…, n)
+        """
+        count = len(self.joints)
+        kp, kd = self._gains
+        effort: np.ndarray = (
+            kp * (references[..., :count] - q)
+            + kd * (references[..., count : 2 * count] - dq)
+            + references[..., 2 * count :]
+        )
+        np.clip(effort, -self._limits, self._limits, out=effort)
+        effort[..., ~self.measures_effort] = np.nan
+        return effort
+
+    def states(self, q: np.ndarray, dq: np.ndarray) -> np.ndarray:
+        """Return states for a rollout.
+
+        Args:
+            q: Positions of the joints.  # (w, n)
+            dq: Velocities.  # (w, n)
+
+        Returns:
+            The states of `STATE`.  # (w, nstate)
+        """
+        model, data, start = self.model, self._scratch, self._plant.start
+        rows = []
+        for position, velocity in zip(q, dq, strict=True):
+            mujoco.mj_resetData(model, data)
+            data.qpos[:], data.act[:], data.ctrl[:] = start.qpos, start.act, start.ctrl
+            data.qpos[self.qpos], data.qvel[self.dof] = position, velocity
+            row = np.zeros(mujoco.mj_stateSize(model, STATE))
+            mujoco.mj_getState(model, data, row, STATE)
+            rows.append(row)
+        return np.array(rows)
+
+    def index(self, joints: Sequence[str], where: str) -> np.ndarray:
+        """Return the indices of joints.
+
+        Raises:
+            UserInputError: The robot lacks one.
+        """
+        for joint in joints:
+            if joint not in self.joints:
+                raise unknown("joint", joint, self.joints, where=where)
+        return np.array([self.joints.index(joint) for joint in joints], dtype=np.intp)
+
+    def _map_references(self) -> None:
+        """Sample the affine map from references to controls."""
+        count, drives = len(self.joints), self._plant.drives
+        unit = References(np.zeros((3, count)))
+        self._offset = self._plant.start.ctrl.copy()
+        drives.write(unit, self._offset)
+        self._factors = np.zeros((3 * count, len(self._offset)))
+        for row in range(3 * count):
+            unit.values.flat[row] = 1.0
+            control = self._offset.copy()
+            drives.write(unit, control)
+            self._factors[row] = control - self._offset
+            unit.values.flat[row] = 0.0
+
+
+STATE = mujoco.mjtState.mjSTATE_FULLPHYSICS
+"""The state that a rollout begins with and returns."""

@@ -1,0 +1,1 @@
+"""Reading of recordings of robots from bags."""

@@ -1,0 +1,168 @@
+"""Windows of a recording, each simulated from a measured state."""
+
+import os
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from mujoco import rollout
+
+from mujoco_ros.identification.joint_record import JointRecord
+from mujoco_ros.identification.references import DelayedReferences, Interpolation
+from mujoco_ros.identification.robot_model import RobotModel
+
+LARGEST_DELAY_S = 0.1
+LEAD_S = 0.3
+"""Time of a window before its samples count: errors of the measured start decay."""
+_SMOOTHING_S = 0.02
+_ORDER = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prediction:
+    """Simulated signals at the stamps of measured states, NaN before the first window counts.
+
+    Attributes:
+        position: Positions of the robot's joints.  # (n, k)
+        velocity: Velocities.  # (n, k)
+        effort: Efforts of the PD law; NaN where there is none.  # (n, k)
+    """
+
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+class Windows:
+    """Simulates the windows of a recording with the present parameters of a model.
+
+    Attributes:
+        counted: Samples of the recording that windows predict, in order.  # (m,)
+    """
+
+    def __init__(
+        self,
+        robot: RobotModel,
+        record: JointRecord,
+        noise: np.ndarray,
+        duration: float,
+        interpolation: Interpolation = "hold",
+        most: int | None = None,
+    ) -> None:
+        """Divide a recording into windows.
+
+        Args:
+            robot: The robot.
+            record: States and references of joints of the robot; others hold their start.
+            noise: Deviations of position and velocity of the recorded joints.  # (2, k)
+            duration: Time that counts of each window, but for the last [s]; inf for one window.
+            interpolation: References between commands.
+            most: Largest number of windows, evenly spaced over the recording; None for all.
+        """
+        self._robot, self._record = robot, record
+        self._columns = robot.index(record.joints, "the recording")
+        times, step = record.times, robot.timestep
+        count = len(robot.joints)
+        references = np.zeros((len(record.command_times), 3, count))
+        references[:, 0] = robot.home
+        known = np.where(np.isfinite(record.references), record.references, 0.0)
+        has = np.flatnonzero(record.commanded)
+        references[:, :, self._columns[has]] = known[:, :, has]
+        # Joints without references hold where they are.
+        held = np.flatnonzero(~record.commanded)
+        references[:, 0, self._columns[held]] = np.median(record.position[:, held], axis=0)
+        self._references = DelayedReferences(
+            record.command_times, references.reshape(len(references), -1), interpolation
+        )
+        ready = record.command_times[0] + LARGEST_DELAY_S
+        first = max(times[0] + _SMOOTHING_S, ready)
+        span = times[-1] - first - LEAD_S
+        number = max(1, int(np.ceil(span / duration - 1e-9)))
+        length = span / number
+        wanted = first + length * np.arange(number)
+        if most is not None and most < number:
+            wanted = wanted[np.linspace(0, number - 1, most).round().astype(np.intp)]
+            number = most
+        starts = np.searchsorted(times, wanted - 1e-9)
+        self._begin = times[starts]
+        self._steps = int(np.ceil((LEAD_S + length) / step)) + 2
+        q, dq = _smooth_states(record, starts, noise)
+        self._q, self._dq = np.tile(robot.home, (number, 1)), np.zeros((number, count))
+        self._q[:, self._columns], self._dq[:, self._columns] = q, dq
+        self._times = self._begin[:, None] + step * np.arange(self._steps + 1)
+        counts = self._begin + LEAD_S - 1e-9
+        window = np.searchsorted(counts, times, "right") - 1
+        inside = (window >= 0) & (times <= counts[window] + length)
+        at = (times[inside] - self._begin[window[inside]]) / step
+        within = at <= self._steps - 1
+        self.counted = np.flatnonzero(inside)[within]
+        self._window, at = window[self.counted], at[within]
+        self._left = np.minimum(np.floor(at + 1e-6).astype(np.intp), self._steps - 1)
+        self._share = np.clip(at - self._left, 0.0, 1.0)[:, None]
+        threads = min(len(os.sched_getaffinity(0)), number)
+        self._datas = [mujoco.MjData(robot.model) for _ in range(threads)]
+
+    def simulate(self, delay: float) -> Prediction:
+        """Simulate all windows.
+
+        Args:
+            delay: Time from the stamp of a command until it acts [s].
+
+        Returns:
+            The signals of the recorded joints at the counted samples.
+        """
+        robot = self._robot
+        references = self._references.at(self._times, robot.timestep, delay)
+        controls = robot.controls(references[:, :-1])
+        first = robot.states(self._q, self._dq)
+        states, _ = rollout.rollout(
+            robot.model, self._datas, first, controls, skip_checks=False, persistent_pool=True
+        )
+        nq = robot.model.nq
+        states = np.concatenate([first[:, None], states], axis=1)
+        q = states[:, :, 1 + robot.qpos]
+        dq = states[:, :, 1 + nq + robot.dof]
+        effort = robot.efforts(references, q, dq)
+        return Prediction(
+            position=self._sample(q), velocity=self._sample(dq), effort=self._sample(effort)
+        )
+
+    def _sample(self, signals: np.ndarray) -> np.ndarray:
+        """Return signals of all windows (w, s, n) at the counted stamps.  # (m, k)"""
+        left = signals[self._window, self._left][:, self._columns]
+        right = signals[self._window, self._left + 1][:, self._columns]
+        # Without a share, the right one may be of a state that diverged.
+        result: np.ndarray = np.where(
+            self._share > 0.0, (1.0 - self._share) * left + self._share * right, left
+        )
+        return result
+
+
+def _smooth_states(
+    record: JointRecord, starts: np.ndarray, noise: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return positions and velocities at samples, from a cubic through the samples around.
+
+    Args:
+        record: The recording.
+        starts: Indices of samples.  # (w,)
+        noise: Deviations of position and velocity.  # (2, k)
+    """
+    q, dq = record.position[starts].copy(), np.nan_to_num(record.velocity[starts])
+    powers = np.arange(_ORDER + 1)
+    for row, start in enumerate(starts):
+        offset = record.times - record.times[start]
+        near = np.flatnonzero(np.abs(offset) <= _SMOOTHING_S)
+        if len(near) <= _ORDER + 1:
+            continue
+        t = offset[near, None]
+        slope = powers * t ** np.maximum(powers - 1, 0)
+        for column in range(q.shape[1]):
+            weights, wanted = [t**powers], [record.position[near, column]]
+            if np.isfinite(record.velocity[near, column]).all():
+                ratio = noise[0, column] / noise[1, column]
+                weights.append(slope * ratio)
+                wanted.append(record.velocity[near, column] * ratio)
+            solution = np.linalg.lstsq(np.vstack(weights), np.concatenate(wanted), rcond=None)[0]
+            q[row, column], dq[row, column] = solution[:2]
+    return q, dq

@@ -1,0 +1,88 @@
+"""Scenes that extend another one: other parameters of its robots, as `fit` writes them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol, TypeVar
+
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.realism.realism_config import RealismConfig, merged
+from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
+
+EXTENDS = "extends"
+"""Key of a scene YAML that makes it an overlay."""
+MAX_OVERLAYS = 10
+"""Scenes that extend one another."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RobotOverlay:
+    """Other parameters of a robot of the extended scene.
+
+    Attributes:
+        name: Its name.
+        joints: Settings by joint or pattern; they precede those of the scene.
+        realism: Entries of realism; their values precede those of entries with the same name.
+    """
+
+    name: str
+    joints: dict[str, JointOptions] = field(default_factory=dict)
+    realism: RealismConfig | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SceneOverlay:
+    """The keys of a scene YAML that extends another scene.
+
+    Attributes:
+        extends: The scene, as for `load_scene`; relative paths start from the folder of this file.
+        robots: Other parameters of its robots.
+    """
+
+    extends: str
+    robots: tuple[RobotOverlay, ...] = ()
+
+
+class _Robot(Protocol):
+    @property
+    def name(self) -> str: ...
+    @property
+    def joints(self) -> dict[str, JointOptions]: ...
+    @property
+    def realism(self) -> RealismConfig | None: ...
+
+
+R = TypeVar("R", bound=_Robot)
+
+
+def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, ...]:
+    """Return robots with the parameters of overlays.
+
+    Raises:
+        UserInputError: There is no such robot, two overlays are of the same one, or an overlay
+            names a profile, which belongs into the extended scene.
+    """
+    names, changed = [robot.name for robot in robots], list(robots)
+    for number, overlay in enumerate(overlays):
+        if overlay.name not in names:
+            raise unknown("robot", overlay.name, names)
+        if any(overlay.name == other.name for other in overlays[:number]):
+            raise UserInputError(f"robot '{overlay.name}' is given twice")
+        if overlay.realism is not None and overlay.realism.profile:
+            raise UserInputError(f"robot '{overlay.name}': 'profile' belongs into the scene itself")
+        index = names.index(overlay.name)
+        changed[index] = _overlaid(changed[index], overlay)
+    return tuple(changed)
+
+
+def _overlaid(robot: R, overlay: RobotOverlay) -> R:
+    joints = {**robot.joints}
+    for pattern, options in overlay.joints.items():
+        # The last entry with a value counts: those of the overlay come last.
+        before = joints.pop(pattern, JointOptions())
+        joints[pattern] = before.updated(options)
+    realism = overlay.realism
+    if robot.realism is not None and realism is not None:
+        realism = merged(robot.realism, realism)
+    if realism is None:
+        realism = robot.realism
+    return replace(robot, joints=joints, realism=realism)  # type: ignore[type-var]

@@ -1,0 +1,96 @@
+"""Reading of the messages of a bag."""
+
+import struct
+from collections.abc import Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mcap.exceptions import McapError
+from mcap.reader import make_reader
+from rclpy.serialization import deserialize_message
+
+from mujoco_ros.model.errors import UserInputError
+
+
+class BagMessage(NamedTuple):
+    """Topic, time of reception [ns] and content of a message."""
+
+    topic: str
+    log_time: int
+    message: Any
+
+
+def bag_files(bag: Path) -> list[Path]:
+    """Return the MCAP files of a bag, a folder or one file, in order.
+
+    Raises:
+        UserInputError: There is no bag, or it is of another format.
+    """
+    if bag.is_file() and bag.suffix == ".mcap":
+        return [bag]
+    if not bag.exists():
+        raise UserInputError(f"there is no bag '{bag}'")
+    files = sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+    if files:
+        return files
+    if bag.suffix == ".db3" or (bag.is_dir() and any(bag.glob("*.db3"))):
+        raise UserInputError(
+            f"'{bag}' is a bag of SQLite; `ros2 bag convert` makes one of MCAP from it"
+        )
+    raise UserInputError(f"'{bag}' is not a bag: it has no .mcap file")
+
+
+def bag_topics(bag: Path) -> dict[str, str]:
+    """Return the types of the topics with messages by name.
+
+    Raises:
+        UserInputError: There is no bag, or a file is damaged.
+    """
+    found: dict[str, str] = {}
+    for path in bag_files(bag):
+        try:
+            with path.open("rb") as file:
+                summary = make_reader(file).get_summary()
+        except (McapError, OSError, struct.error) as error:
+            raise _unreadable(path, error) from error
+        if summary is None:
+            raise UserInputError(f"'{path}' has no index; `record --repair {bag}` adds it")
+        counts = {} if summary.statistics is None else summary.statistics.channel_message_counts
+        for channel in summary.channels.values():
+            if counts.get(channel.id):
+                found[channel.topic] = summary.schemas[channel.schema_id].name
+    return found
+
+
+def read_bag(bag: Path, types: Mapping[str, type]) -> Iterator[BagMessage]:
+    """Yield the messages of topics in the order of their reception.
+
+    Args:
+        bag: The bag.
+        types: Class of the messages by topic.
+
+    Raises:
+        UserInputError: There is no bag, a file is damaged, or a message is of another type.
+    """
+    topics: Collection[str] = list(types)
+    for path in bag_files(bag):
+        try:
+            with path.open("rb") as file:
+                for _, channel, message in make_reader(file).iter_messages(topics):
+                    try:
+                        content = deserialize_message(message.data, types[channel.topic])
+                    except Exception as error:  # the middleware raises its own kinds
+                        raise UserInputError(
+                            f"'{path}': a message of '{channel.topic}' is not a "
+                            f"{types[channel.topic].__name__} of this distribution"
+                        ) from error
+                    yield BagMessage(channel.topic, message.log_time, content)
+        except (McapError, OSError, struct.error) as error:
+            raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: Exception) -> UserInputError:
+    return UserInputError(
+        f"'{path}' cannot be read: {type(error).__name__}: {error}; "
+        f"`record --repair {path.parent}` may mend it"
+    )

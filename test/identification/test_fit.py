@@ -1,0 +1,134 @@
+"""Parameters of a hidden twin: an arm with two joints of other parameters."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hidden_twin import HiddenTwin
+
+from mujoco_ros.identification.fit import Fit, fit
+from mujoco_ros.identification.joint_record import JointRecord
+from mujoco_ros.identification.overlay_file import overlay_text
+from mujoco_ros.identification.replay import replay
+from mujoco_ros.identification.report import fit_report, replay_report
+from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import read_scene
+from mujoco_ros.sim.simulation import Simulation
+
+MOVED = ("wrist_2_joint", "wrist_3_joint")
+
+
+@pytest.fixture(scope="module")
+def twin() -> HiddenTwin:
+    return HiddenTwin(3, MOVED)
+
+
+@pytest.fixture(scope="module")
+def record(twin: HiddenTwin) -> JointRecord:
+    return twin.record(8.0)
+
+
+@pytest.fixture
+def robot(twin: HiddenTwin) -> RobotModel:
+    return RobotModel(twin.scene, twin.scene.robots[0])
+
+
+@pytest.fixture(scope="module")
+def found(twin: HiddenTwin, record: JointRecord) -> Fit:
+    return fit(RobotModel(twin.scene, twin.scene.robots[0]), record)
+
+
+def values_of(robot: RobotModel, twin: HiddenTwin) -> np.ndarray:
+    """Return the true parameters of all joints.  # (5, n)"""
+    values = robot.values.copy()
+    for row, by_joint in enumerate(twin.truth.values()):
+        for joint, value in by_joint.items():
+            values[row, robot.joints.index(joint)] = value
+    return values
+
+
+def test_all_parameters_of_joints_that_move_are_found(twin, found):
+    assert len(found.estimates) == 1 + 5 * len(MOVED)
+    for it in found.estimates:
+        parameter = it.parameter
+        truth = twin.truth[parameter.kind][parameter.joint] if parameter.joint else twin.delay
+        assert it.determined, parameter.name
+        assert abs(it.value - truth) <= 2.5 * it.half_width, parameter.name
+        assert it.value == pytest.approx(truth, rel=0.1), parameter.name
+    assert found.delay == pytest.approx(twin.delay, abs=2e-4)
+    assert found.residual == pytest.approx(1.0, abs=0.05)
+
+
+def test_joints_that_do_not_move_are_left_out_with_the_reason(found):
+    assert set(found.skipped) == {
+        *("shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint")
+    }
+    assert all("does not move" in reason for reason in found.skipped.values())
+
+
+def test_a_motion_that_was_held_out_is_repeated_to_the_noise(twin, found, robot):
+    other = twin.record(6.0, seed=2)
+    before = replay(robot, other, robot.values, 0.0)
+    after = replay(robot, other, found.values, found.delay)
+    moved = [after.joints.index(joint) for joint in MOVED]
+    assert before.ratio[moved].min() > 5.0
+    assert after.ratio.max() <= 1.2
+    text = replay_report("other", before, after)
+    assert len(text.splitlines()) == 2 + 6
+
+
+def test_a_model_with_the_true_parameters_repeats_a_simulation_without_noise(robot):
+    exact = HiddenTwin(3, MOVED, noise=0.0)
+    run = replay(robot, exact.record(6.0), values_of(robot, exact), exact.delay)
+    assert run.error.max() < 1e-7
+    moved = [run.joints.index(joint) for joint in MOVED]
+    assert np.ptp(run.measured[:, moved], axis=0).min() > 0.2
+
+
+def test_without_efforts_gains_and_damping_are_not_told_apart(twin, record, robot):
+    silent = replace(record, effort=np.full_like(record.effort, np.nan))
+    # References without velocities: kd and damping exert the same torque.
+    silent.references[:, 1] = 0.0
+    unsure = {
+        it.parameter.kind: it
+        for it in fit(robot, silent, ["wrist_3_joint"]).estimates
+        if not it.determined
+    }
+    assert unsure.keys() & {"kd", "damping"}
+    assert "only together with" in next(iter(unsure.values())).reason
+
+
+def test_the_overlay_simulates_the_twin(twin, found, tmp_path):
+    path = tmp_path / "fitted.yaml"
+    path.write_text(overlay_text(found, "arm", twin.scene.robots[0]))
+    simulation = Simulation(read_scene(path))
+    names = simulation.layout.robots[0].joints.names
+    index = names.index("wrist_3_joint")
+    assert simulation.drives.kp[index] == pytest.approx(found.values[3, index], rel=1e-5)
+    armature = simulation.model.dof_armature[simulation.layout.robots[0].joints.dof[index]]
+    assert armature == pytest.approx(found.values[0, index], rel=1e-5)
+    (robot,) = simulation.assembly.config.robots
+    assert robot.realism is not None
+    assert robot.realism.actuators["drives"]["delay"] == pytest.approx(found.delay, rel=1e-5)
+
+
+def test_parameters_that_are_not_determined_are_not_in_the_overlay(twin, found):
+    kd = next(it for it in found.estimates if it.parameter.name == "kd of wrist_3_joint")
+    rest = tuple(it for it in found.estimates if it is not kd)
+    unsure = replace(found, estimates=(*rest, replace(kd, reason="it is a test")))
+    text = overlay_text(unsure, "arm", twin.scene.robots[0])
+    assert "# kd of wrist_3_joint: not determined: it is a test" in text
+    assert text.count("kd:") == 1
+    assert "not determined: it is a test" in fit_report(unsure)
+
+
+def test_a_named_joint_that_does_not_move_is_an_error(robot, record):
+    with pytest.raises(UserInputError, match="'elbow_joint' cannot be fitted: it does not move"):
+        fit(robot, record, ["elbow_joint"])
+
+
+def test_a_bag_in_which_nothing_moves_is_an_error(robot, record):
+    rest = replace(record, position=record.position[:1] + 0.0 * record.position)
+    with pytest.raises(UserInputError, match="no joint of robot 'arm' can be fitted: 'should"):
+        fit(robot, rest)
