@@ -16,6 +16,7 @@ from carry_animation import draw_carry
 from control_plots import PLOTS
 from extension_figures import VIEWS as EXAMPLE_VIEWS
 from extension_figures import draw_example
+from fit_plot import fit_plot
 from fsm_diagrams import DIAGRAMS
 from page_animation import draw_animation
 from page_figure import draw_page
@@ -118,6 +119,8 @@ VIEWS = (
 
 
 DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot, "training": training_plot}
+SIMULATED = {**WALKS, "fit": fit_plot}
+"""Plots of simulations, which take too long to compare with the code."""
 PAGES = {"viewer": "humanoid"}
 """Figures of the viewer's page, and their scenes."""
 ANIMATION = "pick_place"
@@ -135,7 +138,16 @@ def main() -> None:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/figures.py" if stale else 0)
     views = [view.name for view in VIEWS]
     examples = [view.name for view, _ in EXAMPLE_VIEWS]
-    names = wanted.names or [*views, *examples, CAMERA, *DRAWN, *WALKS, *PAGES, ANIMATION, CARRY]
+    names = wanted.names or [
+        *views,
+        *examples,
+        CAMERA,
+        *DRAWN,
+        *SIMULATED,
+        *PAGES,
+        ANIMATION,
+        CARRY,
+    ]
     IMAGES.mkdir(exist_ok=True)
     for view in VIEWS:
         if view.name in names:
@@ -152,7 +164,7 @@ def main() -> None:
         draw_animation(IMAGES / f"{ANIMATION}.gif")
     if CARRY in names:
         draw_carry(IMAGES / f"{CARRY}.gif")
-    for name, plot in {**DRAWN, **WALKS}.items():
+    for name, plot in {**DRAWN, **SIMULATED}.items():
         if name in names:
             (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
 

@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 LEAST_DURATION_S = 5.0
 """Shorter recordings determine little; a minute is good."""
 LARGEST_GAP_S = 0.1
-"""Longest silence of the joint states."""
+"""Longest silence of joint states, and of commands that change meanwhile."""
 LARGEST_COMMAND_PERIOD_S = 0.02
 """The references between two commands farther apart are a guess."""
 
@@ -83,6 +83,15 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
             f"{LARGEST_COMMAND_PERIOD_S:g} s are allowed; record the references at the rate of "
             "the controller, e.g. with publish_rate.controller_state 1000"
         )
+    moved = np.any(np.diff(record.references[:, 0], axis=0) != 0.0, axis=1)
+    silences = np.diff(record.command_times) * moved
+    if silences.max() > LARGEST_GAP_S:
+        raise UserInputError(
+            f"{where}: there are no commands for {silences.max():.3g} s after the stamp "
+            f"{record.command_times[int(silences.argmax())]:.3f} s, and then others; messages were "
+            "lost: record on a machine that has time for it"
+        )
+    record = _filled(record, period)
     first = max(record.times[0], record.command_times[0])
     last = min(record.times[-1], record.command_times[-1])
     if last - first < LEAST_DURATION_S:
@@ -101,7 +110,8 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
         raise UserInputError(
             f"{where}: there is no new joint state for "
             f"{gaps.max() if len(gaps) else last - first:.3g} s after the stamp {at:.3f} s; "
-            f"gaps of at most {LARGEST_GAP_S:g} s are allowed, and the robot must not rest"
+            f"gaps of at most {LARGEST_GAP_S:g} s are allowed: messages were lost, or the driver "
+            "repeats its measurements"
         )
     return replace(
         record,
@@ -109,6 +119,31 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
         position=record.position[kept],
         velocity=record.velocity[kept],
         effort=record.effort[kept],
+    )
+
+
+def _filled(record: JointRecord, period: float) -> JointRecord:
+    """Return a record in which references of lost messages are interpolated linearly.
+
+    Held references would be late by the gap; those of a controller are smooth.
+    """
+    times, references = record.command_times, record.references
+    lost = np.maximum(np.round(np.diff(times) / period).astype(np.intp), 1) - 1
+    lost[np.diff(times) > LARGEST_GAP_S] = 0  # the references rested
+    if not lost.any():
+        return record
+    count = lost + 1
+    left = np.append(np.repeat(np.arange(len(count)), count), len(count))
+    number = np.arange(len(left)) - np.append(
+        np.repeat(np.cumsum(count) - count, count), len(left) - 1
+    )
+    share = number / np.append(np.repeat(count, count), 1)
+    right = np.minimum(left + 1, len(times) - 1)
+    weight = share[:, None, None]
+    return replace(
+        record,
+        command_times=(1.0 - share) * times[left] + share * times[right],
+        references=(1.0 - weight) * references[left] + weight * references[right],
     )
 
 

@@ -6,6 +6,9 @@ from mujoco_ros.identification.fit import Estimate, Fit
 from mujoco_ros.identification.parameters import DELAY
 from mujoco_ros.identification.replay import Replay
 
+LARGEST_RESIDUAL = 1.2
+"""Residuals over the noise, beyond which the model lacks something."""
+
 
 def fit_report(fit: Fit) -> str:
     """Return a table of all parameters, before and after, with intervals of 95 %."""
@@ -15,6 +18,12 @@ def fit_report(fit: Fit) -> str:
         lines.append(f"{it.parameter.name:{width}}  {_numbers(it)}")
     lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
     lines.append(f"residuals: {fit.residual:.3f} times the noise")
+    if fit.residual > LARGEST_RESIDUAL:
+        lines.append(
+            "warning: the model does not repeat the recording, so that the parameters contain its "
+            "errors, and the intervals do not: look for contacts, other masses, backlash, lost "
+            "messages, or references that are not those of the drives"
+        )
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -90,6 +90,7 @@ def test_a_namespace_reaches_one_robot_among_several(pair: CommandedSimulator, s
         "06_open_and_close_gripper.py": (),
         "07_spawn_boxes.py": ("--count", "1", "--watch", "0.2"),
         "08_lockstep.py": ("--seconds", "1"),
+        "12_excite_joints.py": ("--seconds", "2", "--amplitude", "0.05"),
     }
     done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
     assert done.code == 0, done.errors

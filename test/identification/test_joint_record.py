@@ -35,6 +35,18 @@ def test_samples_that_a_driver_repeats_are_left_out(record):
     assert np.array_equal(kept.position, record.position[::4])
 
 
+def test_references_of_lost_messages_are_interpolated(record):
+    lost = [5, 6, 7, 100, 2000, 2001]
+    less = replace(
+        record,
+        command_times=np.delete(TIMES, lost),
+        references=np.delete(record.references, lost, axis=0),
+    )
+    filled = check_record(less, "bag")
+    assert filled.command_times == pytest.approx(TIMES)
+    assert filled.references == pytest.approx(record.references, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -44,6 +56,13 @@ def test_samples_that_a_driver_repeats_are_left_out(record):
         (
             lambda r: {"times": np.where(TIMES > 4.0, TIMES + 1.0, TIMES)},
             "no new joint state for 1 s",
+        ),
+        (
+            lambda r: {
+                "command_times": np.delete(TIMES, slice(900, 1000)),
+                "references": np.delete(r.references, slice(900, 1000), axis=0),
+            },
+            r"no commands for 0\.202 s after the stamp 1\.798 s",
         ),
         (lambda r: {"times": TIMES[:1]}, "only 1 joint states"),
         (

@@ -76,17 +76,24 @@ def read_bag(bag: Path, types: Mapping[str, type]) -> Iterator[BagMessage]:
     for path in bag_files(bag):
         try:
             with path.open("rb") as file:
-                for _, channel, message in make_reader(file).iter_messages(topics):
+                for schema, channel, message in make_reader(file).iter_messages(topics):
+                    kind = types[channel.topic]
                     try:
-                        content = deserialize_message(message.data, types[channel.topic])
+                        # Bytes of another type may be read as numbers without an error.
+                        content = deserialize_message(message.data, kind)
                     except Exception as error:  # the middleware raises its own kinds
-                        raise UserInputError(
-                            f"'{path}': a message of '{channel.topic}' is not a "
-                            f"{types[channel.topic].__name__} of this distribution"
-                        ) from error
+                        raise _other_type(path, channel.topic, kind) from error
+                    if schema is None or schema.name.rpartition("/")[2] != kind.__name__:
+                        raise _other_type(path, channel.topic, kind)
                     yield BagMessage(channel.topic, message.log_time, content)
         except (McapError, OSError, struct.error) as error:
             raise _unreadable(path, error) from error
+
+
+def _other_type(path: Path, topic: str, kind: type) -> UserInputError:
+    return UserInputError(
+        f"'{path}': a message of '{topic}' is not a {kind.__name__} of this distribution"
+    )
 
 
 def _unreadable(path: Path, error: Exception) -> UserInputError:
