@@ -9,7 +9,7 @@ import numpy as np
 from benchmark.hidden_twin import HiddenTwin
 from mujoco_ros.identification.fit import Fit, fit
 from mujoco_ros.identification.replay import replay
-from mujoco_ros.identification.robot_model import KINDS, RobotModel
+from mujoco_ros.identification.robot_model import KINDS, IdentifiedRobot
 
 _HELD_OUT_S = 20.0
 
@@ -25,7 +25,7 @@ def main() -> None:
     _row("| --- " * (len(KINDS) + 6) + "|")
     for seed in options.seeds:
         twin = HiddenTwin(seed)
-        robot = RobotModel(twin.scene, twin.scene.robots[0])
+        robot = IdentifiedRobot(twin.scene, twin.scene.robots[0])
         begin = time.process_time()
         found = fit(robot, twin.record(options.seconds))
         spent = time.process_time() - begin

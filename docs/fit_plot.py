@@ -19,10 +19,10 @@ def fit_plot() -> str:
     from benchmark.hidden_twin import HiddenTwin
     from mujoco_ros.identification.fit import fit
     from mujoco_ros.identification.replay import replay
-    from mujoco_ros.identification.robot_model import RobotModel
+    from mujoco_ros.identification.robot_model import IdentifiedRobot
 
     twin = HiddenTwin(_SEED, _JOINTS)
-    robot = RobotModel(twin.scene, twin.scene.robots[0])
+    robot = IdentifiedRobot(twin.scene, twin.scene.robots[0])
     found = fit(robot, twin.record(10.0))
     other = twin.record(8.0, seed=2)
     runs = (

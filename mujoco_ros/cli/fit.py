@@ -10,7 +10,7 @@ from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.overlay_file import overlay_text
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.report import fit_report, replay_report
-from mujoco_ros.identification.robot_model import RobotModel, find_robot_config
+from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
@@ -36,7 +36,7 @@ def _fit(options: argparse.Namespace) -> int:
         raise UserInputError(f"'{options.output}' exists; --overwrite replaces it")
     scene = load_scene(options.scene)
     config = find_robot_config(scene, options.robot)
-    robot = RobotModel(scene, config)
+    robot = IdentifiedRobot(scene, config)
     namespace = scene.namespace(config) if options.namespace is None else options.namespace
     topics = BagTopics(namespace=namespace, states=options.states, commands=options.commands)
     bags = [options.bag, *([] if options.held_out is None else [options.held_out])]

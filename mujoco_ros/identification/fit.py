@@ -10,7 +10,7 @@ from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.noise import noise_of
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet, unknowns_of
 from mujoco_ros.identification.references import Interpolation
-from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.identification.windows import Windows
 from mujoco_ros.model.errors import UserInputError
 
@@ -39,7 +39,7 @@ _CORRELATED = 0.9
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
-    """What a recording says about a parameter.
+    """The estimate of a parameter from a recording.
 
     Attributes:
         parameter: The parameter.
@@ -83,7 +83,7 @@ class Fit:
 
 
 def fit(
-    robot: RobotModel,
+    robot: IdentifiedRobot,
     record: JointRecord,
     joints: Sequence[str] = (),
     *,
@@ -136,7 +136,7 @@ def fit(
 
 
 def _choose(
-    robot: RobotModel, record: JointRecord, joints: Sequence[str]
+    robot: IdentifiedRobot, record: JointRecord, joints: Sequence[str]
 ) -> tuple[list[str], dict[str, str]]:
     """Return the joints to fit, and why the others are not."""
     where = f"robot '{robot.name}'"
@@ -181,7 +181,7 @@ class _Residuals:
 
     def __init__(
         self,
-        robot: RobotModel,
+        robot: IdentifiedRobot,
         windows: Windows,
         record: JointRecord,
         own: JointRecord,

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.interpolate import Akima1DInterpolator
 
 from mujoco_ros.model.errors import UserInputError, unknown
 
@@ -123,28 +124,25 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
 
 
 def _filled(record: JointRecord, period: float) -> JointRecord:
-    """Return a record in which references of lost messages are interpolated linearly.
+    """Return a record in which references of lost messages are interpolated.
 
-    Held references would be late by the gap; those of a controller are smooth.
+    Held references would be late by the gap; those of a controller are smooth. Akima's spline does
+    not overshoot where they are not.
     """
     times, references = record.command_times, record.references
     lost = np.maximum(np.round(np.diff(times) / period).astype(np.intp), 1) - 1
     lost[np.diff(times) > LARGEST_GAP_S] = 0  # the references rested
     if not lost.any():
         return record
-    count = lost + 1
-    left = np.append(np.repeat(np.arange(len(count)), count), len(count))
-    number = np.arange(len(left)) - np.append(
-        np.repeat(np.cumsum(count) - count, count), len(left) - 1
-    )
-    share = number / np.append(np.repeat(count, count), 1)
-    right = np.minimum(left + 1, len(times) - 1)
-    weight = share[:, None, None]
-    return replace(
-        record,
-        command_times=(1.0 - share) * times[left] + share * times[right],
-        references=(1.0 - weight) * references[left] + weight * references[right],
-    )
+    parts = [
+        before + (after - before) * np.arange(count) / count
+        for before, after, count in zip(times[:-1], times[1:], lost + 1, strict=True)
+    ]
+    filled = np.append(np.concatenate(parts), times[-1])
+    values = np.full((len(filled), *references.shape[1:]), np.nan)
+    known = np.isfinite(references).all(axis=0)
+    values[:, known] = Akima1DInterpolator(times, references[:, known])(filled)
+    return replace(record, command_times=filled, references=values)
 
 
 def _check_stamps(times: np.ndarray, what: str, where: str) -> None:

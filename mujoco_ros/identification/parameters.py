@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mujoco_ros.identification.robot_model import KINDS, RobotModel
+from mujoco_ros.identification.robot_model import KINDS, IdentifiedRobot
 from mujoco_ros.identification.windows import LARGEST_DELAY_S
 
 DELAY = "delay"
@@ -98,7 +98,7 @@ class ParameterSet:
         return ParameterSet(left, values, delay)
 
 
-def unknowns_of(robot: RobotModel, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
+def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
     """Return the unknowns of joints, beginning with the parameters of the scene.
 
     Args:

@@ -7,7 +7,7 @@ import numpy as np
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.noise import noise_of
 from mujoco_ros.identification.references import Interpolation
-from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.identification.windows import Prediction, Windows
 
 
@@ -44,7 +44,7 @@ class Replay:
 
 
 def replay(
-    robot: RobotModel,
+    robot: IdentifiedRobot,
     record: JointRecord,
     values: np.ndarray,
     delay: float,

@@ -37,7 +37,7 @@ def find_robot_config(scene: SceneConfig, name: str | None) -> RobotConfig:
     raise unknown("robot", str(name), names, where=f"scene '{scene.name}'")
 
 
-class RobotModel:
+class IdentifiedRobot:
     """A robot with a fixed base, alone, without contacts and without imperfections.
 
     Attributes:

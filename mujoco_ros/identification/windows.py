@@ -9,7 +9,7 @@ from mujoco import rollout
 
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.references import DelayedReferences, Interpolation
-from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.identification.robot_model import IdentifiedRobot
 
 LARGEST_DELAY_S = 0.1
 LEAD_S = 0.3
@@ -42,7 +42,7 @@ class Windows:
 
     def __init__(
         self,
-        robot: RobotModel,
+        robot: IdentifiedRobot,
         record: JointRecord,
         noise: np.ndarray,
         duration: float,

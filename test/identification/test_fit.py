@@ -11,7 +11,7 @@ from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.overlay_file import overlay_text
 from mujoco_ros.identification.replay import replay
 from mujoco_ros.identification.report import fit_report, replay_report
-from mujoco_ros.identification.robot_model import RobotModel
+from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.sim.simulation import Simulation
@@ -30,16 +30,16 @@ def record(twin: HiddenTwin) -> JointRecord:
 
 
 @pytest.fixture
-def robot(twin: HiddenTwin) -> RobotModel:
-    return RobotModel(twin.scene, twin.scene.robots[0])
+def robot(twin: HiddenTwin) -> IdentifiedRobot:
+    return IdentifiedRobot(twin.scene, twin.scene.robots[0])
 
 
 @pytest.fixture(scope="module")
 def found(twin: HiddenTwin, record: JointRecord) -> Fit:
-    return fit(RobotModel(twin.scene, twin.scene.robots[0]), record)
+    return fit(IdentifiedRobot(twin.scene, twin.scene.robots[0]), record)
 
 
-def values_of(robot: RobotModel, twin: HiddenTwin) -> np.ndarray:
+def values_of(robot: IdentifiedRobot, twin: HiddenTwin) -> np.ndarray:
     """Return the true parameters of all joints.  # (5, n)"""
     values = robot.values.copy()
     for row, by_joint in enumerate(twin.truth.values()):
@@ -86,7 +86,7 @@ def test_a_model_with_the_true_parameters_repeats_a_simulation_without_noise(rob
     assert np.ptp(run.measured[:, moved], axis=0).min() > 0.2
 
 
-def test_without_efforts_gains_and_damping_are_not_told_apart(record, robot):
+def test_without_efforts_gains_and_damping_are_not_separated(record, robot):
     # References without velocities: kd and damping exert the same torque.
     shown = record.times < 5.5
     silent = replace(

@@ -1,6 +1,6 @@
 import pytest
 
-from mujoco_ros.identification.robot_model import RobotModel, find_robot_config
+from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 
@@ -18,11 +18,11 @@ def test_one_of_several_robots_must_be_named():
 def test_a_floating_base_is_an_error():
     scene = load_scene("quadruped")
     with pytest.raises(UserInputError, match="'quadruped' has a floating base"):
-        RobotModel(scene, scene.robots[0])
+        IdentifiedRobot(scene, scene.robots[0])
 
 
 def test_the_model_has_one_robot_and_no_objects():
     scene = load_scene("arm")
-    robot = RobotModel(scene, scene.robots[0])
+    robot = IdentifiedRobot(scene, scene.robots[0])
     assert robot.model.nq == 8
     assert robot.driven.sum() == 6

@@ -129,7 +129,7 @@ class _Samples:
 def _reference(
     point: JointTrajectoryPoint, message: JointTrajectoryControllerState
 ) -> JointTrajectoryPoint:
-    """Return what the controller sends to the drives, where it says that."""
+    """Return what the controller sends to the drives, if it reports that."""
     return message.output if len(message.output.positions) else point
 
 
