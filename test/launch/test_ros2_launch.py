@@ -36,7 +36,7 @@ def test_colcon_installs_the_executables_and_no_test_package(workspace):
     executables = {f.name for f in (workspace / "lib" / "mujoco_ros").iterdir()}
     assert executables == {
         *("cameras", "check_robot", "controller", "draw_controller", "evaluate", "export_urdf"),
-        *("fit", "import_policy", "record", "replay", "sim", "viewer"),
+        *("export_log", "fit", "import_policy", "record", "replay", "sim", "viewer"),
     }
     (packages,) = workspace.glob("lib/python3.*/site-packages")
     assert {f.name for f in packages.iterdir() if "-info" not in f.name} == {"mujoco_ros"}
