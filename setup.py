@@ -47,7 +47,13 @@ if __name__ == "__main__":
         maintainer_email=maintainer.get("email"),
         license=MANIFEST.findtext("license"),
         packages=find_packages(include=[NAME, f"{NAME}.*"]),
-        package_data={NAME: ["controllers/library/*/*.yaml", "controllers/library/*/*.onnx"]},
+        package_data={
+            NAME: [
+                "controllers/library/*/*.yaml",
+                "controllers/library/*/*.onnx",
+                "viewer/teleop/static/*",
+            ]
+        },
         data_files=[
             ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
             *shared_files(),

@@ -16,7 +16,6 @@ if TYPE_CHECKING:  # it needs classes of this module
     from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 PLAYING, PAUSED = "playing", "paused"
-
 STALE_S = 0.5
 """Age from which on the page calls its image old [s]."""
 
@@ -359,7 +358,7 @@ class DriveClient(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """All clients of a simulator. Calls come from one thread and never block.
+    """All clients of a simulator. Calls never block; any thread may send requests and commands.
 
     Attributes:
         fields: Fields of messages of the panel Plots.
@@ -381,6 +380,12 @@ class Clients:
     panel_fields: FieldClient
     log: Callable[[int], Sequence[LogLine]]
     latest_request: Callable[[], Request | None]
+
+
+def run_status(simulation: SimulationClient, *, paused: bool) -> str:
+    """Return the run state; the shared state reports a pause before the services."""
+    present = PAUSED if paused else PLAYING
+    return present if simulation.status in (PLAYING, PAUSED) else simulation.status
 
 
 def is_replay(parameters: ParameterClient) -> bool:

@@ -1,6 +1,6 @@
 """The viewer: a web page or a window of the shared state."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mujoco.studio import plugin, viewer_protocol
 
@@ -13,7 +13,15 @@ from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed, scene_title
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
+from mujoco_ros.viewer.panels.drive import DrivePanel
+from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
+from mujoco_ros.viewer.panels.targets import TargetsPanel
+from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
+from mujoco_ros.viewer.teleop.server import TeleopServer
+from mujoco_ros.viewer.teleop.status import PageStatus
 from mujoco_ros.viewer.view_settings import HasSettings, ViewSettings
+from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
@@ -40,9 +48,14 @@ def serve_page(
     Raises:
         UserInputError: If the address cannot be bound.
     """
-    guard = WebServerGuard(host, port, on_lag=on_lag)
-    page = open_page(guard, _feed(state), _plugins(state, clients))
+    guard = WebServerGuard(host, port, on_lag=on_lag, token_folder=state_folder("viewer_access"))
+    shown = panels(state, clients)
+    teleop = _teleop(state, clients, shown)
+    plugins = _plugins(state, clients, shown)
+    page = open_page(guard, _feed(state, teleop.tick), plugins, teleop)
     log(f"the viewer is at {guard.address_text}")
+    if guard.tokens is not None:
+        log(f"a read-only page is at {guard.tokens.link(guard.url + 'watch', Role.WATCH)}")
     viewer_protocol.run_viewer_loop(page)
 
 
@@ -52,17 +65,35 @@ def show_window(state: SharedState, clients: Clients) -> None:
     Raises:
         NoDisplayError: If there is no display.
     """
-    viewer_protocol.run_viewer_loop(open_window(_feed(state), _plugins(state, clients)))
+    plugins = _plugins(state, clients, panels(state, clients))
+    viewer_protocol.run_viewer_loop(open_window(_feed(state), plugins))
 
 
-def _plugins(state: SharedState, clients: Clients) -> list[plugin.ViewerPlugin]:
-    application, shown = Application(state, clients), panels(state, clients)
+def _teleop(state: SharedState, clients: Clients, shown: Sequence[Panel]) -> TeleopServer:
+    """Return the server of the pages for phones, which share targets, plots and velocities."""
+    (targets,) = (panel for panel in shown if isinstance(panel, TargetsPanel))
+    (plots,) = (panel for panel in shown if isinstance(panel, PlotsPanel))
+    (drive,) = (panel for panel in shown if isinstance(panel, DrivePanel))
+    motion = FrameMotion(state, clients.commands, targets.targets, targets.put)
+    status = PageStatus(state, clients, plots.sample, lambda: motion.names)
+    return TeleopServer(clients, motion, status, drive.fastest)
+
+
+def _plugins(
+    state: SharedState, clients: Clients, shown: Sequence[Panel]
+) -> list[plugin.ViewerPlugin]:
+    application = Application(state, clients)
     parts: dict[str, HasSettings] = {"View": application, "Tabs": DOCKS}
     parts |= {panel.title: panel for panel in shown if panel.settings()}
     kept = ViewSettings(state_folder("viewer"), scene_title(state), parts)
     return [application, *shown, kept]  # the application arranges the others
 
 
-def _feed(state: SharedState) -> Feed:
+def _feed(state: SharedState, each_frame: Callable[[], object] = lambda: None) -> Feed:
     heart = Heartbeat(state.beat)
-    return Feed(state, on_frame=lambda is_new: heart.frame(is_new=is_new))
+
+    def on_frame(is_new: bool) -> None:
+        each_frame()
+        heart.frame(is_new=is_new)
+
+    return Feed(state, on_frame=on_frame)

@@ -6,7 +6,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, Clients, Request, is_replay
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Clients, Request, is_replay, run_status
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.formats import format_speed
@@ -35,10 +35,8 @@ class SimulationPanel(Panel):
 
     @property
     def status(self) -> str:
-        """Run state of the simulation; the shared state reports a pause before the services."""
-        if self._simulation.status not in (PLAYING, PAUSED):
-            return self._simulation.status
-        return PAUSED if self.state.paused else PLAYING
+        """Run state of the simulation."""
+        return run_status(self._simulation, paused=self.state.paused)
 
     @property
     def keyframes(self) -> list[str]:

@@ -13,6 +13,8 @@ from mujoco.studio.web import web_server
 from websockets.http11 import Response
 
 from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.teleop import pages
+from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.web import material_bundle
 from mujoco_ros.viewer.web.page_script import add_script
 from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
@@ -72,7 +74,8 @@ class Page(web_viewer.WebViewer):
         self.dispatch(PanelsHidden())
         if is_connected:
             self._stream_state()
-        time.sleep(_SPECTATOR_PERIOD_S if is_connected else _IDLE_PERIOD_S)
+        is_watched = is_connected or self._guard.further_connections > 0
+        time.sleep(_SPECTATOR_PERIOD_S if is_watched else _IDLE_PERIOD_S)
         return False
 
     def _stream_state(self) -> None:
@@ -100,8 +103,13 @@ class Page(web_viewer.WebViewer):
         self._update_model()
 
 
-def open_page(guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> Page:
-    """Return the page, served through `guard` from now on.
+def open_page(
+    guard: WebServerGuard,
+    feed: Feed,
+    plugins: Sequence[plugin.ViewerPlugin],
+    teleop: TeleopServer | None = None,
+) -> Page:
+    """Return the page, served through `guard` from now on, with the pages of `teleop` beside it.
 
     Studio listens on all interfaces and accepts all requests. It has no options for that, so
     functions of its module are replaced.
@@ -112,8 +120,13 @@ def open_page(guard: WebServerGuard, feed: Feed, plugins: Sequence[plugin.Viewer
     def finish(path: str, response: Response) -> None:
         add_script(path, response, title=feed.title)
 
-    responses = {material_bundle.PATH: material_bundle.respond}
-    web_server.serve = partial(guard.serve, finish=finish, responses=responses)
+    web_server.serve = partial(
+        guard.serve,
+        finish=finish,
+        responses={material_bundle.PATH: material_bundle.respond, **pages.responses()},
+        handlers={} if teleop is None else {pages.CONNECTION: teleop.handle},
+        watched=pages.watched(),
+    )
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)
 

@@ -8,7 +8,8 @@ import re
 
 from websockets.http11 import Response
 
-_PAGES = ("/", "/index.html")
+PAGES = ("/", "/index.html")
+"""Paths of Studio's page."""
 _HEAD = b"<head>"
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 # Studio's page reconnects only after 60 frames, half a minute without a graphics card. It starts
@@ -202,12 +203,13 @@ _SCRIPT = b"""
         });
       })();
     </script>
+    <script type="module" src="/teleop/overlay.js"></script>
 """
 
 
 def add_script(path: str, response: Response, *, title: str) -> None:
     """Add the script, and set the title, if the response is the page."""
-    if path.partition("?")[0] not in _PAGES or response.status_code != 200:
+    if path.partition("?")[0] not in PAGES or response.status_code != 200:
         return
     body = response.body.replace(_HEAD, _HEAD + _SCRIPT, 1)
     named = f"<title>{html.escape(title)}</title>".encode()

@@ -5,8 +5,9 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,21 +18,25 @@ from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.web.access import AccessTokens, Role
 from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
+from mujoco_ros.viewer.web.page_script import PAGES
 
 _LOG = logging.getLogger(__name__)
 
 _PORTS_TRIED = 20
 _BACKLOG = 128
 _UPLOADS = "/drop"
+_NO_TOKEN = "open the page with the link in the log of the simulator, which contains a token\n"
 _PANELS = "/ui"
 # Other sites may neither embed the page nor read the model.
 _REVOKED = {"access-control-allow-origin", "cross-origin-resource-policy"}
 _HARDENING = {
     "Content-Security-Policy": "frame-ancestors 'none'",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
 
@@ -40,16 +45,24 @@ class WebServerGuard:
     """A listening socket and the checks of requests to it.
 
     Any page in a browser may send requests to this machine. So the Host header must be a name of
-    this server, which DNS rebinding cannot fake, and the Origin header must be this server.
+    this server, which DNS rebinding cannot fake, and the Origin header must be this server. A
+    server that other machines can reach accepts only clients with a token.
 
     Attributes:
         socket: The listening socket.
-        connections: Number of open WebSocket connections.
+        tokens: The tokens that clients need; None if only this machine can reach the server.
+        connections: Number of open WebSocket connections to Studio.
+        further_connections: Number of those to other handlers.
         frames: The frames of the panels that the page in control has drawn.
     """
 
     def __init__(
-        self, host: str, port: int, *, on_lag: Callable[[float], object] | None = None
+        self,
+        host: str,
+        port: int,
+        *,
+        on_lag: Callable[[float], object] | None = None,
+        token_folder: Path | None = None,
     ) -> None:
         """Bind to the first free port from `port` on; 0 is any.
 
@@ -57,13 +70,17 @@ class WebServerGuard:
             host: Name or address of the interface.
             port: TCP port.
             on_lag: Called with the age of what the page in control draws, as it reports [s].
+            token_folder: Folder in which the tokens are kept for the next server; None if they are
+                for this one.
 
         Raises:
-            UserInputError: If this machine has no such interface, or no port is free.
+            UserInputError: If this machine has no such interface, or no port is free, or the tokens
+                cannot be written.
         """
         self.socket = _bind(host, port)
         self._requested_port = port
-        self.connections = 0
+        self.connections = self.further_connections = 0
+        self.tokens: AccessTokens | None = None
         self.frames = DrawnFrames()
         self._on_lag = on_lag
         self._compression = ResponseCompression()
@@ -73,6 +90,7 @@ class WebServerGuard:
             name = socket.gethostname().lower()
             short = name.partition(".")[0]
             self._names |= {name, short, f"{short}.local"}
+            self.tokens = AccessTokens.kept(token_folder) if token_folder else AccessTokens()
 
     @property
     def port(self) -> int:
@@ -90,10 +108,16 @@ class WebServerGuard:
 
     @property
     def address_text(self) -> str:
-        """The URL, and the reason if the port is not the requested one."""
-        if self._requested_port in (0, self.port):
-            return self.url
-        return f"{self.url} (port {self._requested_port} is taken)"
+        """The links to the page, and the reason if the port is not the requested one."""
+        text = self.url if self.tokens is None else self.tokens.link(self.url, Role.CONTROL)
+        if self._requested_port not in (0, self.port):
+            text += f" (port {self._requested_port} is taken)"
+        return text
+
+    @property
+    def cookie(self) -> str:
+        """Name of the cookie with the token; browsers share cookies between ports."""
+        return f"mujoco_ros_{self.port}"
 
     def rejection(self, path: str, headers: Headers) -> str:
         """Return the reason to reject a request; empty to accept it."""
@@ -112,6 +136,8 @@ class WebServerGuard:
         *,
         finish: Callable[[str, Response], None],
         responses: Mapping[str, Callable[[], Response]],
+        handlers: Mapping[str, Callable[[ServerConnection, Role], Awaitable[None]]],
+        watched: Collection[str],
         process_request: Callable[[ServerConnection, Request], Response | None],
         process_response: Callable[[ServerConnection, Request, Response], Response | None],
         **options: Any,
@@ -119,29 +145,47 @@ class WebServerGuard:
         """Serve like `websockets.serve`, but reject requests that fail the checks.
 
         Args:
-            handler: As in `websockets.serve`, like all arguments but the next two; messages are
+            handler: As in `websockets.serve`, like all arguments but the next four; messages are
                 compressed.
             finish: Edits the response to the request of a path.
             responses: Responses to requests of further paths.
+            handlers: Handlers of WebSocket connections to further paths.
+            watched: The paths for clients that may only watch; the first one is their page.
         """
 
         async def counted(connection: ServerConnection) -> None:
-            self.connections += 1
+            request = connection.request
+            further = handlers.get(_path(request)) if request else None
+            if further is None:
+                self.connections += 1
+            else:
+                self.further_connections += 1
             try:
-                await self._handle(connection, handler)
+                if request is None or further is None:
+                    await self._handle(connection, handler)
+                else:
+                    await further(connection, self._role(request) or Role.WATCH)
             except ConnectionClosed:
                 pass  # the page is gone
             except Exception as error:  # of what a client has sent
                 _LOG.warning("closing a connection: %s: %s", type(error).__name__, error)
                 await connection.close(CloseCode.INTERNAL_ERROR)
             finally:
-                self.connections -= 1
+                if further is None:
+                    self.connections -= 1
+                else:
+                    self.further_connections -= 1
 
         def checked(connection: ServerConnection, request: Request) -> Response | None:
             if reason := self.rejection(request.path, request.headers):
                 return connection.respond(403, f"{reason}\n")
-            if request.path in responses:
-                return responses[request.path]()
+            if refused := self._unauthorized(connection, request, watched):
+                return refused
+            path = _path(request)
+            if path in responses:
+                return responses[path]()
+            if path in handlers:
+                return None
             return process_request(connection, request)
 
         def hardened(
@@ -159,18 +203,43 @@ class WebServerGuard:
         options |= {"compression": None, "extensions": [message_compression()]}
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
+    def _role(self, request: Request) -> Role | None:
+        """Return what the client of a request may do; None without a valid token."""
+        if self.tokens is None:
+            return Role.CONTROL
+        return self.tokens.role(request.headers, self.cookie)
+
+    def _unauthorized(
+        self, connection: ServerConnection, request: Request, watched: Collection[str]
+    ) -> Response | None:
+        """Return the response to a request without the needed token, or with a link's token."""
+        if self.tokens is None:
+            return None
+        if (login := self.tokens.login(request, self.cookie)) is not None:
+            return login
+        role = self._role(request)
+        if role is Role.CONTROL or (role is Role.WATCH and _path(request) in watched):
+            return None
+        if role is None:
+            return connection.respond(401, _NO_TOKEN)
+        if request.path not in PAGES:
+            return connection.respond(403, "this link is read-only\n")
+        response = connection.respond(303, "")
+        response.headers["Location"] = next(iter(watched))
+        return response
+
     async def _handle(
         self, connection: ServerConnection, handler: Callable[[Any], Awaitable[None]]
     ) -> None:
         """Handle a connection, whose messages are marked; that of the panels reports frames."""
-        path = connection.request.path if connection.request else ""
+        path = _path(connection.request) if connection.request else ""
         has_panels = False
 
         def note_drawn() -> None:
             nonlocal has_panels
             if has_panels:
                 self.frames.note_drawn()
-            elif path.partition("?")[0] == _PANELS:  # its first message accepts the panels
+            elif path == _PANELS:  # its first message accepts the panels
                 has_panels = True
                 self.frames.set_page(True)
 
@@ -213,6 +282,11 @@ class PrivateSocket(socket.socket):
             connection.close()
             raise BlockingIOError
         return connection, address
+
+
+def _path(request: Request) -> str:
+    """Return the path of a request without its query."""
+    return request.path.partition("?")[0]
 
 
 def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

@@ -52,8 +52,13 @@ class PlotsPanel(Panel):
 
     def update(self) -> None:
         """Sample what is selected."""
+        self.sample()
+
+    def sample(self) -> list[Curve]:
+        """Sample what is selected; return all curves."""
         self.signals.update()
         self.fields.update()
+        return [*self.signals, *self.fields]
 
     def settings(self) -> dict[str, Any]:
         """Return the selection, if the user has made one, and the time span [s]."""

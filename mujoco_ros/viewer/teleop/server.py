@@ -1,0 +1,157 @@
+"""The server's side of the connections of phones, read-only pages and gamepads."""
+
+import asyncio
+import json
+import time
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+from websockets.asyncio.server import ServerConnection
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import CloseCode
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.clients import Clients, ImageKey
+from mujoco_ros.viewer.teleop import pages
+from mujoco_ros.viewer.teleop.control_slot import ControlSlot
+from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
+from mujoco_ros.viewer.teleop.session import Speeds, TeleopSession
+from mujoco_ros.viewer.teleop.status import PageStatus
+from mujoco_ros.viewer.web.access import Role
+
+_PERIOD_S = 0.1
+_LONGEST_PAUSE_S = 0.5
+"""Longest time between two messages to a page, which reports older ones."""
+_MOST_PAGES = 16
+_JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
+
+
+class TeleopServer:
+    """Serves pages: their status ten times a second, images as they display them.
+
+    `tick` is for the thread of the shared state; connections are handled in the server's thread.
+    """
+
+    def __init__(
+        self,
+        clients: Clients,
+        motion: FrameMotion,
+        status: PageStatus,
+        speeds: Speeds,
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Serve a simulation.
+
+        Args:
+            clients: Clients of the simulator.
+            motion: Moves frames.
+            status: What the pages display.
+            speeds: Velocities at full deflection: forwards, left [m/s] and turn [rad/s].
+            now: Monotonic clock [s].
+        """
+        self._clients, self._motion, self._status = clients, motion, status
+        self._speeds, self._now = speeds, now
+        self._slot = ControlSlot()
+        self._sessions: set[TeleopSession] = set()
+        self._images: set[ImageKey] = set()
+
+    def tick(self) -> None:
+        """Collect the status, and move the commanded frame, if a page is connected."""
+        if self._sessions:
+            now = self._now()
+            self._motion.tick(now)
+            self._status.tick(now)
+
+    async def handle(self, connection: ServerConnection, role: Role) -> None:
+        """Handle the connection of a page until it is closed."""
+        request = connection.request
+        if request is not None and request.path.endswith(pages.READ_ONLY):
+            role = Role.WATCH
+        if len(self._sessions) >= _MOST_PAGES:
+            await connection.close(CloseCode.TRY_AGAIN_LATER, "too many pages")
+            return
+        session = TeleopSession(
+            self._clients,
+            self._motion,
+            self._speeds,
+            self._slot,
+            role,
+            self._status,
+            self._now,
+        )
+        self._sessions.add(session)
+        # A page that receives slowly must not delay the end of its motion.
+        tasks = [asyncio.create_task(it(connection, session)) for it in (self._send, self._check)]
+        try:
+            async for message in connection:
+                try:
+                    session.receive(message)
+                except UserInputError as error:
+                    await connection.send(json.dumps({"error": str(error)}))
+        except ConnectionClosed:
+            pass
+        finally:
+            self._sessions.discard(session)
+            session.close()
+            self._subscribe()
+            for task in tasks:
+                task.cancel()
+
+    async def _check(self, connection: ServerConnection, session: TeleopSession) -> None:
+        """End the motion of a page that commands nothing, and the connection of a silent one."""
+        while True:
+            await asyncio.sleep(_PERIOD_S)
+            session.check()
+            self._subscribe()
+            if session.is_silent:
+                session.close()
+                connection.transport.abort()  # a handshake would wait for the page
+
+    async def _send(self, connection: ServerConnection, session: TeleopSession) -> None:
+        """Send what has changed, and the newest image when the page has displayed the last one."""
+        sent: dict[str, Any] = {}
+        row, image, sent_at, collected_at = 0, 0, 0.0, 0.0
+        while True:
+            values = {
+                **self._status.values,
+                "control": session.control,
+                "requests": session.requests,
+                "waiting": session.is_waiting,
+            }
+            changes = {
+                name: it for name, it in values.items() if name not in sent or sent[name] != it
+            }
+            rows = [it[1:] for it in self._status.rows if it[0] > row]
+            if rows:
+                row = self._status.rows[-1][0]
+                changes["rows"] = rows
+            is_newer = self._status.collected_at > collected_at
+            if changes or (is_newer and self._now() - sent_at > _LONGEST_PAUSE_S):
+                sent_at, collected_at = self._now(), self._status.collected_at
+                await connection.send(json.dumps(changes))
+            sent = values
+            image = await self._send_image(connection, session, image)
+            await asyncio.sleep(_PERIOD_S)
+
+    async def _send_image(
+        self, connection: ServerConnection, session: TeleopSession, sent: int
+    ) -> int:
+        """Send the newest image if it is due; return the number of the last one that was sent."""
+        key = session.image_key()
+        newest = self._clients.images.newest.get(key) if key is not None else None
+        if newest is None or newest.number == sent or not session.wants_image:
+            return sent
+        session.wants_image = False
+        _, encoded = cv2.imencode(".jpg", cv2.cvtColor(newest.pixels, cv2.COLOR_RGB2BGR), _JPEG)
+        await connection.send(encoded.tobytes())
+        return newest.number
+
+    def _subscribe(self) -> None:
+        """Subscribe to the images that a page displays, and to no others."""
+        wanted = {key for it in self._sessions if (key := it.image_key()) is not None}
+        for key in self._images - wanted:
+            self._clients.images.unsubscribe(key)
+        for key in wanted - self._images:
+            self._clients.images.subscribe(key)
+        self._images = wanted

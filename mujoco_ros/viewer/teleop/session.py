@@ -1,0 +1,217 @@
+"""A connected page: its requests, and its motion, which ends with it."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.clients import Clients, ImageKey, ImageKind
+from mujoco_ros.viewer.teleop.control_slot import ControlSlot
+from mujoco_ros.viewer.teleop.frame_motion import FrameMotion, Vector
+from mujoco_ros.viewer.teleop.status import PageStatus
+from mujoco_ros.viewer.web.access import Role
+
+IMAGE_WIDTH = 480
+"""Largest width of the images [px]; no panel subscribes to this one."""
+_LONGEST_MESSAGE = 2048
+_MOTION_S, _SILENT_S = 0.5, 5.0
+"""Times without a message after which a motion ends, and after which the page is gone [s]."""
+_TWIST = ("linear", "angular")
+Speeds = Mapping[str, float]
+
+
+class TeleopSession:
+    """Applies the messages of a page, each a JSON object with one request by its name.
+
+    Attributes:
+        camera: The selected camera by its name; empty if none.
+        wants_image: Whether the page has displayed the last image.
+        is_motion_commanded: Whether the page moves something.
+    """
+
+    def __init__(
+        self,
+        clients: Clients,
+        motion: FrameMotion,
+        speeds: Speeds,
+        slot: ControlSlot,
+        role: Role,
+        status: PageStatus,
+        now: Callable[[], float],
+    ) -> None:
+        """Begin without control.
+
+        Args:
+            clients: Clients of the simulator.
+            motion: Moves frames.
+            speeds: Velocities at full deflection: forwards, left [m/s] and turn [rad/s].
+            slot: Control.
+            role: What the page may do.
+            status: What the pages display.
+            now: Monotonic clock [s].
+        """
+        self._clients, self._motion, self._speeds = clients, motion, speeds
+        self._slot, self._role, self._status, self._now = slot, role, status, now
+        self.camera = ""
+        self.wants_image = True
+        self.is_motion_commanded = False
+        self._moved = ""
+        self._commanded_at = self._received_at = now()
+        self._actions: Mapping[str, Callable[[Any], object]] = {
+            "alive": lambda _: None,
+            "camera": self._select_camera,
+            "drawn": self._note_drawn,
+            "control": self._change_control,
+            "pause": lambda _: clients.simulation.pause(),
+            "play": lambda _: clients.simulation.play(),
+            "step": lambda _: clients.simulation.step(),
+            "transition": self._request_transition,
+            "move": self._move,
+            "stop": lambda _: self.stop(),
+        }
+
+    @property
+    def control(self) -> str:
+        """What the page displays about control: ``yours``, ``taken``, ``free`` or ``watch``."""
+        if self._role is Role.WATCH:
+            return str(Role.WATCH)
+        if self._slot.owner is self:
+            return "yours"
+        return "free" if self._slot.owner is None else "taken"
+
+    @property
+    def requests(self) -> int:
+        """Number of pages that wait for the control of this one."""
+        return len(self._slot.waiting) if self._slot.owner is self else 0
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether this page waits for control."""
+        return self in self._slot.waiting
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the page has sent nothing for a while, and counts as gone."""
+        return self._now() - self._received_at > _SILENT_S
+
+    def receive(self, message: str | bytes) -> None:
+        """Apply a message.
+
+        Raises:
+            UserInputError: The message is invalid, or not allowed; it has no effect.
+        """
+        self._received_at = self._now()
+        name, value = self._parse(message)
+        if name not in ("alive", "camera", "drawn") and self._role is not Role.CONTROL:
+            raise UserInputError("this page is read-only")
+        # Every page may pause: it is the safe state.
+        if name in ("play", "step", "transition", "move") and self._slot.owner is not self:
+            raise UserInputError("another page has control" if self._slot.owner else "take control")
+        self._actions[name](value)
+
+    def check(self) -> None:
+        """End the motion if the page has not commanded it for a while."""
+        if self.is_motion_commanded and self._now() - self._commanded_at > _MOTION_S:
+            self.stop()
+
+    def stop(self) -> None:
+        """End the motion that this page commands."""
+        if self.is_motion_commanded:
+            self.is_motion_commanded = False
+            self._motion.stop()
+            self._clients.drive.stop()
+
+    def close(self) -> None:
+        """End the motion, and release control."""
+        self.stop()
+        self._slot.release(self)
+        self.camera = ""
+
+    def image_key(self) -> ImageKey | None:
+        """Return the image of the selected camera."""
+        camera = self._status.cameras.get(self.camera)
+        return None if camera is None else ImageKey(camera, ImageKind.COLOUR, IMAGE_WIDTH)
+
+    def _parse(self, message: str | bytes) -> tuple[str, Any]:
+        if len(message) > _LONGEST_MESSAGE:
+            raise UserInputError(f"a message has more than {_LONGEST_MESSAGE} characters")
+        try:
+            parsed = json.loads(message)
+        except (ValueError, RecursionError) as error:
+            raise UserInputError(f"a message is no JSON: {error}") from error
+        if (
+            not isinstance(parsed, dict)
+            or len(parsed) != 1
+            or next(iter(parsed)) not in (self._actions)
+        ):
+            known = ", ".join(self._actions)
+            raise UserInputError(f"a message must be an object with one of: {known}")
+        return next(iter(parsed.items()))
+
+    def _known(self, kind: str, value: Any) -> str:
+        """Return a name that is in a list of the status."""
+        known = self._status.values.get(kind, ())
+        if value not in known:
+            raise UserInputError(f"{value!r:.100} is none of: {', '.join(known) or 'nothing'}")
+        return str(value)
+
+    def _select_camera(self, value: Any) -> None:
+        self.camera = "" if value is None else self._known("cameras", value)
+        self.wants_image = True
+
+    def _note_drawn(self, _: Any) -> None:
+        self.wants_image = True
+
+    def _change_control(self, value: Any) -> None:
+        actions = {
+            "take": self._slot.take,
+            "request": self._slot.request,
+            "release": self._slot.release,
+            "deny": self._slot.deny,
+        }
+        if not isinstance(value, str) or value not in actions:
+            raise UserInputError(f"control is one of: {', '.join(actions)}")
+        if value == "release":
+            self.stop()
+        actions[value](self)
+
+    def _request_transition(self, value: Any) -> None:
+        if not isinstance(value, list) or [type(it) for it in value] != [str, str]:
+            raise UserInputError("a transition is a list of a controller and a label")
+        self._clients.controllers.change_state(*value)
+
+    def _move(self, value: Any) -> None:
+        if not isinstance(value, dict) or set(value) != {"name", *_TWIST}:
+            raise UserInputError("a motion has: name, linear, angular")
+        name = self._known("movable", value["name"])
+        linear, angular = (_deflections(key, value[key]) for key in _TWIST)
+        if name != self._moved:
+            self.stop()
+        self._moved, self.is_motion_commanded = name, True
+        self._commanded_at = self._now()
+        if name.startswith("/"):
+            speeds = self._speeds
+            self._clients.drive.drive(
+                name,
+                linear[0] * speeds["forwards"],
+                linear[1] * speeds["left"],
+                angular[2] * speeds["turn"],
+            )
+        else:
+            self._motion.command(name, linear, angular)
+
+
+def _deflections(name: str, value: Any) -> Vector:
+    """Return three deflections.
+
+    Raises:
+        UserInputError: They are none.
+    """
+    if not isinstance(value, list) or not (
+        len(value) == 3 and all(type(it) in (int, float) for it in value)
+    ):
+        raise UserInputError(f"{name} is a list of three numbers")
+    if not all(math.isfinite(it) and abs(it) <= 1.0 for it in value):
+        raise UserInputError(f"the numbers of {name} are from -1 to 1, got {value}")
+    return float(value[0]), float(value[1]), float(value[2])

@@ -1,0 +1,88 @@
+// Gamepads and 3D mice of the browser's machine, with a button that must be held.
+
+const PERIOD_MS = 50;
+const RAMP_MS = 300; // From a press of the clutch to the full velocity: nothing jumps.
+const DEAD_ZONE = 0.12;
+const SHOULDERS = [4, 5]; // Of the standard mapping of the Gamepad API.
+const MOUSE_AXES = 6;
+
+function deflection(value) {
+  const beyond = Math.abs(value ?? 0) - DEAD_ZONE;
+  return beyond <= 0 ? 0 : (Math.sign(value) * Math.min(beyond, 1)) / (1 - DEAD_ZONE);
+}
+
+const limited = (values, gain) =>
+  values.map((value) => Math.max(-1, Math.min(1, gain * value)));
+
+/** Return the motion that a device commands: linear and angular, ahead, left and up. */
+function motion(pad) {
+  const axes = pad.axes.map(deflection);
+  if (pad.mapping !== "standard" && axes.length >= MOUSE_AXES) {
+    // A 3D mouse: right, back, down.
+    return [
+      [-axes[1], -axes[0], -axes[2]],
+      [-axes[4], -axes[3], -axes[5]],
+    ];
+  }
+  const turns = pad.buttons[SHOULDERS[1]]?.pressed && !pad.buttons[SHOULDERS[0]]?.pressed;
+  const [x = 0, y = 0, u = 0, v = 0] = axes;
+  return turns
+    ? [[0, 0, 0], [-x, -y, -u]]
+    : [[-y, -x, -v], [0, 0, -u]];
+}
+
+/** Whether the button that must be held is held: a shoulder button, or any one of a 3D mouse. */
+function isHeld(pad) {
+  if (pad.mapping === "standard") return SHOULDERS.some((it) => pad.buttons[it]?.pressed);
+  return pad.buttons.some((it) => it.pressed);
+}
+
+export class GamepadInput extends EventTarget {
+  /** Poll devices. `target`: returns the name of what they move. */
+  constructor(teleop, target) {
+    super();
+    this.teleop = teleop;
+    this.target = target;
+    this.pad = null;
+    this.pressedAt = null;
+    this.needsRelease = false;
+    teleop.addEventListener("stop", () => {
+      this.needsRelease = this.pressedAt !== null;
+      this.pressedAt = null;
+    });
+    setInterval(() => this.poll(), PERIOD_MS);
+  }
+
+  /** Text of what to hold. */
+  get hint() {
+    if (!this.pad) return "";
+    return this.pad.mapping === "standard" ? "hold LB to move, RB to rotate" : "hold a button to move";
+  }
+
+  poll() {
+    const pads = [...navigator.getGamepads()].filter((it) => it?.connected && it.axes.length > 1);
+    const pad = pads.find(isHeld) ?? pads[0] ?? null;
+    if (pad?.id !== this.pad?.id) {
+      this.pad = pad;
+      this.dispatchEvent(new Event("change"));
+    }
+    this.pad = pad;
+    const held = pad !== null && isHeld(pad) && !document.hidden;
+    if (!held) {
+      this.needsRelease = false;
+      if (this.pressedAt !== null) this.teleop.stop();
+      this.needsRelease = false;
+      this.pressedAt = null;
+      return;
+    }
+    if (this.needsRelease) return;
+    if (this.pressedAt === null) {
+      this.pressedAt = performance.now();
+      this.dispatchEvent(new Event("press"));
+    }
+    const gain = Math.min((performance.now() - this.pressedAt) / RAMP_MS, 1);
+    const [linear, angular] = motion(pad);
+    const name = this.target();
+    if (name) this.teleop.move(name, limited(linear, gain), limited(angular, gain));
+  }
+}

@@ -1,0 +1,57 @@
+// On Studio's page: a link to the page for phones, and the gamepad, if there is one.
+
+import { GamepadInput } from "/teleop/gamepad.js";
+import { Teleop } from "/teleop/teleop.js";
+
+const KEPT_MS = 3000; // Control is released this long after the last motion.
+const bar = document.createElement("div");
+bar.id = "teleop";
+bar.style.cssText =
+  "position:fixed;top:3px;right:10px;z-index:9998;display:flex;gap:8px;align-items:center;" +
+  "color:#9aa0ae;font:13px sans-serif";
+const link = document.createElement("a");
+link.href = "/phone";
+link.textContent = "phone page";
+link.style.color = "inherit";
+bar.append(link);
+document.body.append(bar);
+
+function start() {
+  const teleop = new Teleop();
+  const hint = document.createElement("span");
+  const select = document.createElement("select");
+  select.style.font = "inherit";
+  bar.prepend(hint, select);
+  const gamepad = new GamepadInput(teleop, () => select.value);
+  let pressed = false;
+  let usedAt = 0;
+  gamepad.addEventListener("press", () => {
+    pressed = true;
+    teleop.send({ control: "take" });
+  });
+  teleop.addEventListener("status", () => {
+    const names = teleop.status.movable ?? [];
+    if (names.join("\n") !== [...select.options].map((it) => it.value).join("\n")) {
+      const kept = select.value;
+      select.replaceChildren(...names.map((name) => new Option(name, name)));
+      if (names.includes(kept)) select.value = kept;
+    }
+  });
+  setInterval(() => {
+    const { control } = teleop.status;
+    const isTaken = pressed && control === "taken";
+    hint.textContent = isTaken ? "another page has control" : `gamepad: ${gamepad.hint}`;
+    bar.classList.toggle("moving", teleop.isMoving);
+    if (teleop.isMoving) usedAt = performance.now();
+    if (gamepad.pressedAt === null) {
+      pressed = false;
+      if (control === "yours" && performance.now() - usedAt > KEPT_MS) {
+        teleop.send({ control: "release" });
+      }
+    }
+  }, 200);
+}
+
+const present = () => [...(navigator.getGamepads?.() ?? [])].some(Boolean);
+if (present()) start();
+else window.addEventListener("gamepadconnected", start, { once: true });

@@ -1,0 +1,99 @@
+"""What the pages display of the simulation."""
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import CameraKey, Clients, run_status
+from mujoco_ros.viewer.feed import scene_title
+from mujoco_ros.viewer.panels.plots.curves import Curve
+from mujoco_ros.viewer.panels.real_time_factor import AchievedFactor
+
+_PERIOD_S = 0.1
+_KEPT_ROWS = 300
+"""Rows of samples for pages that are opened later: half a minute."""
+
+Row = tuple[int, float, Sequence[float | None]]
+"""Number, simulated time [s], and the value of each curve; None is not a number."""
+
+
+class PageStatus:
+    """Collects the status ten times a second, in the thread of the shared state.
+
+    Other threads read the attributes, which are replaced and never changed.
+
+    Attributes:
+        values: The status by name, as values of JSON.
+        cameras: The cameras of the scene by their name on the pages.
+        collected_at: Monotonic time of the status [s].
+        rows: The last samples of the curves, oldest first.
+    """
+
+    def __init__(
+        self,
+        state: SharedState,
+        clients: Clients,
+        curves: Callable[[], Iterable[Curve]],
+        frames: Callable[[], Sequence[str]],
+    ) -> None:
+        """Collect the status of a simulation.
+
+        Args:
+            state: The shared state.
+            clients: Clients of the simulator.
+            curves: Returns the curves to sample, with their newest samples.
+            frames: Returns the names of the frames that can be moved.
+        """
+        self.values: Mapping[str, Any] = {}
+        self.cameras: Mapping[str, CameraKey] = {}
+        self.rows: Sequence[Row] = ()
+        self.collected_at = -math.inf
+        self._state, self._clients, self._curves, self._frames = state, clients, curves, frames
+        self._achieved = AchievedFactor()
+        self._kept: deque[Row] = deque(maxlen=_KEPT_ROWS)
+        self._names: list[list[str]] = []
+        self._number = 0
+
+    def tick(self, now: float) -> None:
+        """Collect the status when due; `now` is monotonic [s]."""
+        time = self._state.peek()[0]
+        self._achieved.add(now, time)
+        if now < self.collected_at + _PERIOD_S:
+            return
+        self._sample()
+        found = [(it.namespace, it.name) for it in self._state.layout.every_camera]
+        self.cameras = {"/".join(filter(None, camera)): camera for camera in found}
+        clients, factor = self._clients, self._achieved.value
+        request = clients.latest_request()
+        self.values = {
+            "title": scene_title(self._state),
+            "time": round(time, 2),
+            "run": run_status(clients.simulation, paused=self._state.paused),
+            "factor": None if factor is None else round(factor, 2),
+            "controllers": [
+                {"name": it.name, "state": it.state, "available": list(it.available)}
+                for it in clients.controllers.known.values()
+            ],
+            "movable": [*clients.drive.topics, *self._frames()],
+            "cameras": [*self.cameras],
+            "curves": self._names,
+            "request": request.summary if request is not None else "",
+        }
+        self.collected_at = now
+
+    def _sample(self) -> None:
+        """Add a row if there are newer samples; other curves start again."""
+        curves = [it for it in self._curves() if len(it.history.times)]
+        names = [[it.plot, it.name] for it in curves]
+        newest = max((float(it.history.times[-1]) for it in curves), default=0.0)
+        if names != self._names or (self._kept and newest < self._kept[-1][1]):
+            self._kept.clear()
+            self._names = names
+        if curves and (not self._kept or newest > self._kept[-1][1]):
+            values = [float(it.history.curve(it.index)[-1]) for it in curves]
+            self._number += 1
+            shown = [float(f"{it:.5g}") if math.isfinite(it) else None for it in values]
+            self._kept.append((self._number, round(newest, 3), shown))
+        self.rows = tuple(self._kept)
