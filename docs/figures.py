@@ -20,6 +20,7 @@ from fit_plot import fit_plot
 from fsm_diagrams import DIAGRAMS
 from page_animation import draw_animation
 from page_figure import draw_page
+from phone_figure import draw_phone
 from scene_view import SMALL, View, photograph
 from soak_plot import soak_plot
 from training_plot import training_plot
@@ -121,8 +122,8 @@ VIEWS = (
 DRAWN = {**PLOTS, **DIAGRAMS, "soak": soak_plot, "training": training_plot}
 SIMULATED = {**WALKS, "fit": fit_plot}
 """Plots of simulations, which take too long to compare with the code."""
-PAGES = {"viewer": "humanoid"}
-"""Figures of the viewer's page, and their scenes."""
+PAGES = {"viewer": (draw_page, "humanoid"), "phone": (draw_phone, "humanoid")}
+"""Figures of the viewer's pages, and their scenes."""
 ANIMATION = "pick_place"
 
 
@@ -157,9 +158,9 @@ def main() -> None:
             draw_example(view, seconds, IMAGES / f"{view.name}.png")
     if CAMERA in names:
         cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_figure(), SMALL)
-    for name, scene in PAGES.items():
+    for name, (draw, scene) in PAGES.items():
         if name in names:
-            draw_page(scene, IMAGES / f"{name}.png")
+            draw(scene, IMAGES / f"{name}.png")
     if ANIMATION in names:
         draw_animation(IMAGES / f"{ANIMATION}.gif")
     if CARRY in names:

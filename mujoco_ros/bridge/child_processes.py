@@ -46,7 +46,7 @@ CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
         name="viewer_host",
         default="127.0.0.1",
-        description="Address of the web page; anyone who can reach it can control the simulator",
+        description="Address of the web page; beyond this machine, clients need the token of the log",
         read_only=True,
     ),
     ParameterSpec(

@@ -143,6 +143,8 @@ def connections(
         options = {
             "finish": lambda *_: None,
             "responses": {},
+            "handlers": {},
+            "watched": (),
             "process_request": lambda *_: None,
             "process_response": lambda *_: None,
         }

@@ -1,0 +1,240 @@
+"""The page for phones in a browser, the read-only page, and a gamepad."""
+
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from served_pages import SPEEDS, TOPIC, ServedPages, until
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.sim.shared_memory.reader import Update
+
+PORTRAIT, LANDSCAPE = (390, 844), (844, 390)
+GAMEPAD = """
+    window.pad = {
+      id: "pad", connected: true, mapping: "standard", axes: [0, -1, 0, 0],
+      buttons: Array.from({ length: 16 }, () => ({ pressed: false })),
+    };
+    navigator.getGamepads = () => [window.pad];
+"""
+"""A gamepad whose left stick is pushed ahead."""
+HIDE = """(hidden) => {
+    Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+}"""
+OpenPage = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def pages() -> Iterator[ServedPages]:
+    pages = ServedPages()
+    yield pages
+    pages.close()
+
+
+@pytest.fixture
+def served(pages) -> ServedPages:
+    """The pages without connections and calls."""
+    until(lambda: not pages.guard.further_connections, "a page remains", lambda: time.sleep(0.05))
+    pages.clients.calls.clear()
+    pages.clients.requests.clear()
+    pages.targets["box"] = Pose()
+    pages.state.paused, pages.state.update_is = False, Update.NOTHING
+    return pages
+
+
+@pytest.fixture
+def open_page(served: ServedPages, browser: Any) -> Iterator[OpenPage]:
+    """Return a function that opens a page."""
+    contexts = []
+
+    def opened(path: str = "/phone", size: tuple[int, int] = PORTRAIT, script: str = "") -> Any:
+        viewport = dict(zip(("width", "height"), size, strict=True))
+        contexts.append(browser.new_context(viewport=viewport, has_touch=True))
+        contexts[-1].set_default_timeout(120_000)
+        page = contexts[-1].new_page()
+        page.add_init_script(script)
+        page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
+        page.goto(f"{served.url}{path}")
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+def middle(page: Any, selector: str) -> tuple[float, float]:
+    box = page.locator(selector).bounding_box()
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def hold_ahead(page: Any, served: ServedPages) -> None:
+    """Deflect the pad fully ahead, and keep it there until the robot is driven."""
+    page.wait_for_selector("#owner:text('You have control.')")
+    page.wait_for_selector("#move:not([hidden])")
+    page.locator("#move").scroll_into_view_if_needed()
+    x, y = middle(page, "#move")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x, y - 300.0)
+    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
+    wait_for(page, lambda: ahead in served.clients.called("drive"), "the pad drives")
+
+
+def wait_for(page: Any, condition: Callable[[], Any], what: str) -> None:
+    until(condition, what, partial(page.wait_for_timeout, 50.0))
+
+
+@pytest.mark.parametrize("size", [PORTRAIT, LANDSCAPE], ids=["portrait", "landscape"])
+def test_a_phone_pauses_requests_transitions_and_drives_while_a_finger_holds_the_pad(
+    served, open_page, size
+):
+    page, clients = open_page(size=size), served.clients
+    page.wait_for_selector("#run.playing")
+    assert page.title() == "arm \u2013 mujoco_ros"
+    for button in ("#pause", "#step"):
+        box = page.locator(button).bounding_box()
+        assert box["x"] >= 0.0
+        assert box["x"] + box["width"] <= size[0]
+        assert box["y"] + box["height"] <= size[1]
+        assert box["height"] >= 44.0
+    assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+    width = "document.querySelector('#image').naturalWidth"
+    wait_for(page, lambda: page.evaluate(width) == 64, "an image")
+    page.click("#controllers button:text('rest')")
+    wait_for(page, lambda: ("/walk", "rest") in clients.called("change_state"), "a transition")
+    page.click("#pause")
+    wait_for(page, lambda: clients.called("pause"), "a pause")
+    hold_ahead(page, served)
+    page.mouse.up()
+    wait_for(page, lambda: clients.calls[-1] == ("stop",), "the end of the motion")
+    served.state.paused = True
+    page.click("#pause:text('Play')")
+    page.click("#step")
+    wait_for(page, lambda: clients.called("play") and clients.called("step"), "play and step")
+
+
+@pytest.mark.parametrize("leave", ["hide", "close"])
+def test_the_robot_stops_and_control_is_free_when_the_page_is_hidden_or_closed(
+    served, open_page, leave
+):
+    page, other = open_page(), open_page()
+    other.wait_for_selector("#owner:text('Another page has control.')")
+    hold_ahead(page, served)
+    if leave == "hide":
+        page.evaluate(HIDE, True)
+    else:
+        page.close()
+    wait_for(other, lambda: served.clients.calls[-1] == ("stop",), "the end of the motion")
+    other.wait_for_selector("#owner:text('Control is free.')")
+    other.click("#ask:text('Take control')")
+    other.wait_for_selector("#owner:text('You have control.')")
+
+
+def test_control_is_requested_and_handed_over(open_page):
+    page, other = open_page(), open_page()
+    other.wait_for_selector("#owner:text('Another page has control.')")
+    assert other.locator("#controllers button").first.is_disabled()
+    other.click("#ask:text('Request control')")
+    page.click("#deny")
+    other.wait_for_selector("#owner:text('Another page has control.')")
+    other.click("#ask:text('Request control')")
+    page.click("#ask:text('Hand over')")
+    other.wait_for_selector("#owner:text('You have control.')")
+    page.wait_for_selector("#owner:text('Another page has control.')")
+    other.close()
+    page.wait_for_selector("#owner:text('Control is free.')")
+
+
+@pytest.mark.parametrize("size", [PORTRAIT, (1280, 800)], ids=["phone", "desktop"])
+def test_the_read_only_page_shows_time_state_and_plots_without_controls(served, open_page, size):
+    page = open_page("/watch", size)
+    served.state.paused, served.state.time = True, 12.5
+    page.wait_for_selector("#run.paused")
+    page.wait_for_selector("#time:text('12.50 s')")
+    page.wait_for_selector("#controllers em:text('STAND')")
+    page.wait_for_selector("#plots figcaption i:text('elbow q')")
+    drawn = """() => {
+        const canvas = document.querySelector("#plots canvas");
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return data.some((value) => value > 0);
+    }"""
+    wait_for(page, lambda: page.evaluate(drawn), "a curve")
+    assert [it.is_visible() for it in page.locator("button").all()].count(True) == 0
+    assert not page.locator(".pad").first.is_visible()
+
+
+@pytest.mark.parametrize("path", ["/phone", "/"], ids=["phone", "main page"])
+def test_a_gamepad_drives_while_a_shoulder_button_is_held(served, open_page, path):
+    page, clients = open_page(path, script=GAMEPAD), served.clients
+    page.wait_for_selector("select:has(option[value='/cmd_vel'])", state="attached")
+    press = "(pressed) => { window.pad.buttons[4].pressed = pressed; }"
+    page.wait_for_timeout(200.0)
+    assert clients.called("drive") == [], "it drives without the button"
+    page.evaluate(press, True)
+    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
+    wait_for(page, lambda: ahead in clients.called("drive"), "the gamepad drives")
+    assert clients.called("drive")[0][1] < 0.9 * SPEEDS["forwards"], "the velocity jumps"
+    page.evaluate(press, False)
+    wait_for(page, lambda: clients.calls[-1] == ("stop",), "the end of the motion")
+
+
+def test_a_gamepad_moves_a_target_from_where_it_is(served, open_page):
+    page = open_page(script=GAMEPAD)
+    served.targets["box"] = Pose(position=np.array([1.0, 2.0, 3.0]))
+    page.select_option("#target", "target box")
+    page.evaluate("window.pad.buttons[4].pressed = true")
+    wait_for(page, lambda: served.targets["box"].position[0] > 1.005, "the target moves")
+    assert served.targets["box"].position[0] < 1.5
+    assert tuple(served.targets["box"].position[1:]) == (2.0, 3.0)
+    page.close()
+    wait_for_end = connect_page(served)
+    with wait_for_end as connection:
+        before = served.targets["box"].position[0]
+        for _ in range(3):
+            connection.recv(60.0)
+        assert served.targets["box"].position[0] == before, "it moves without a page"
+
+
+def connect_page(served: ServedPages, path: str = "/teleop") -> Any:
+    return connect(served.url.replace("http", "ws") + path, origin=served.url, proxy=None)
+
+
+def error(connection: Any) -> str:
+    """Return the next error."""
+    while '"error"' not in (message := connection.recv(60.0)):
+        pass
+    return str(message)
+
+
+def test_invalid_messages_are_errors_without_effect(served):
+    with connect_page(served) as connection:
+        connection.send("[]")
+        assert "an object with one of: alive" in error(connection)
+        connection.send('{"play": true}')
+        assert "take control" in error(connection)
+        connection.send(b"\xff\xfe")
+        assert "no JSON" in error(connection)
+        connection.send("x" * 5000)
+        assert "more than 2048" in error(connection)
+    assert served.clients.calls == []
+
+
+def test_a_read_only_connection_commands_nothing(served):
+    with connect_page(served, "/teleop?watch") as connection:
+        for message in ('{"control": "take"}', '{"pause": true}', '{"stop": true}'):
+            connection.send(message)
+            assert "read-only" in error(connection)
+    assert served.clients.calls == []
+
+
+def test_another_site_opens_no_connection(served):
+    with pytest.raises(InvalidStatus, match="403"):
+        connect(
+            served.url.replace("http", "ws") + "/teleop", origin="http://evil.example", proxy=None
+        )
