@@ -32,6 +32,7 @@ def draw_phone(scene: str, path: Path) -> None:
             page.mouse.move(x, y)
             page.mouse.down()
             page.mouse.move(x + 10.0, y - 0.4 * box["height"])
+            page.wait_for_selector("#controllers em:text('WALK')")
             page.wait_for_timeout(1000.0 * WALKED_S)
             screenshot = page.screenshot()
             page.mouse.up()

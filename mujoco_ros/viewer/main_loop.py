@@ -52,7 +52,7 @@ def serve_page(
     shown = panels(state, clients)
     teleop = _teleop(state, clients, shown)
     plugins = _plugins(state, clients, shown)
-    page = open_page(guard, _feed(state, teleop.tick), plugins, teleop)
+    page = open_page(guard, _feed(state, teleop.tick), plugins, teleop.handle)
     log(f"the viewer is at {guard.address_text}")
     if guard.tokens is not None:
         log(f"a read-only page is at {guard.tokens.link(guard.url + 'watch', Role.WATCH)}")

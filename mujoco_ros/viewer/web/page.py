@@ -14,10 +14,9 @@ from websockets.http11 import Response
 
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.teleop import pages
-from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.web import material_bundle
 from mujoco_ros.viewer.web.page_script import add_script
-from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
+from mujoco_ros.viewer.web.server_guard import Handler, PrivateSocket, WebServerGuard
 
 # Period of the checks for a browser while none is connected [s].
 _IDLE_PERIOD_S = 0.1
@@ -107,9 +106,9 @@ def open_page(
     guard: WebServerGuard,
     feed: Feed,
     plugins: Sequence[plugin.ViewerPlugin],
-    teleop: TeleopServer | None = None,
+    teleop: Handler | None = None,
 ) -> Page:
-    """Return the page, served through `guard` from now on, with the pages of `teleop` beside it.
+    """Return the page, served through `guard` from now on, with pages of `teleop` beside it.
 
     Studio listens on all interfaces and accepts all requests. It has no options for that, so
     functions of its module are replaced.
@@ -124,7 +123,7 @@ def open_page(
         guard.serve,
         finish=finish,
         responses={material_bundle.PATH: material_bundle.respond, **pages.responses()},
-        handlers={} if teleop is None else {pages.CONNECTION: teleop.handle},
+        handlers={} if teleop is None else {pages.CONNECTION: teleop},
         watched=pages.watched(),
     )
     logging.getLogger("WebServer").setLevel(logging.WARNING)

@@ -41,6 +41,10 @@ _HARDENING = {
 }
 
 
+Handler = Callable[[ServerConnection, Role], Awaitable[None]]
+"""Handles a WebSocket connection of a client with a role."""
+
+
 class WebServerGuard:
     """A listening socket and the checks of requests to it.
 
@@ -136,7 +140,7 @@ class WebServerGuard:
         *,
         finish: Callable[[str, Response], None],
         responses: Mapping[str, Callable[[], Response]],
-        handlers: Mapping[str, Callable[[ServerConnection, Role], Awaitable[None]]],
+        handlers: Mapping[str, Handler],
         watched: Collection[str],
         process_request: Callable[[ServerConnection, Request], Response | None],
         process_response: Callable[[ServerConnection, Request, Response], Response | None],

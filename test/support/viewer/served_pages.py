@@ -62,7 +62,7 @@ class ServedPages:
 
     def _run(self) -> None:
         feed = Feed(self.state, on_frame=lambda _: self.teleop.tick())
-        page = open_page(self.guard, feed, [], self.teleop)
+        page = open_page(self.guard, feed, [], self.teleop.handle)
         self._opened.set()
         viewer_protocol.run_viewer_loop(page)
 

@@ -12,7 +12,7 @@ from mujoco_ros.viewer.teleop.status import PageStatus
 def test_the_status_has_run_state_time_and_what_can_be_moved():
     state, clients = StillState("arm"), FakeClients()
     clients.drive.topics = ("/cmd_vel",)
-    status = PageStatus(state, clients, lambda: [], lambda: ["target box"])
+    status = PageStatus(state, clients, list, lambda: ["target box"])
     state.time, state.paused = 1.25, True
     status.tick(10.0)
     assert status.values["run"] == "paused"
