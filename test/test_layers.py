@@ -55,7 +55,7 @@ MAY_IMPORT = {
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
-        *("viewer.panel_descriptions", *_BRIDGE),
+        *("viewer.panel_descriptions", "viewer.entity_client", *_BRIDGE),
     },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +11,8 @@ from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.message_fields import FieldClient
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
-if TYPE_CHECKING:  # it needs classes of this module
+if TYPE_CHECKING:  # they need classes of this module
+    from mujoco_ros.viewer.entity_client import EntityClient
     from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 PLAYING, PAUSED = "playing", "paused"
@@ -122,29 +122,6 @@ class ControllerInfo:
     transitions: tuple[TransitionInfo, ...] = ()
     available: tuple[str, ...] = ()
     events: tuple[tuple[float, TransitionInfo], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SpawnableInfo:
-    """A model that can be spawned.
-
-    Attributes:
-        uri: Its URI.
-        description: What it is.
-    """
-
-    uri: str
-    description: str
-
-    @property
-    def file(self) -> str:
-        """Name of its file."""
-        return PurePosixPath(self.uri).name
-
-    @property
-    def name(self) -> str:
-        """Name of its file without suffix."""
-        return PurePosixPath(self.uri).stem
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -278,30 +255,6 @@ class ControllerClient(Protocol):
         """Request a transition of a controller."""
 
 
-class EntityClient(Protocol):
-    """Entities of the simulation.
-
-    Attributes:
-        names: Names of the entities, since the last `refresh`.
-        spawnables: The models that can be spawned; empty before `list_spawnables`.
-    """
-
-    names: Sequence[str]
-    spawnables: Sequence[SpawnableInfo]
-
-    def refresh(self) -> None:
-        """Request the names of the entities."""
-
-    def list_spawnables(self) -> Request:
-        """Request the models that can be spawned."""
-
-    def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
-        """Spawn a model at a position in the world [m]; a taken name gets a number."""
-
-    def delete(self, name: str) -> Request:
-        """Delete an entity."""
-
-
 class ImageClient(Protocol):
     """Camera images."""
 
@@ -371,7 +324,7 @@ class Clients:
     parameters: ParameterClient
     commands: CommandClient
     controllers: ControllerClient
-    entities: EntityClient
+    entities: "EntityClient"
     images: ImageClient
     drawings: DrawingClient
     drive: DriveClient

@@ -10,6 +10,7 @@ from mujoco.studio import messages
 
 from mujoco_ros.sim.shared_memory.model_values import APPEARANCE_FIELDS
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 
 MODEL_PATH = "simulation"
 """Studio keeps the camera while the path of the model stays the same."""
@@ -40,6 +41,7 @@ class Feed:
     def __init__(
         self,
         state: SharedState,
+        displays: EntityDisplays,
         now: Callable[[], float] = time.monotonic,
         on_frame: Callable[[bool], object] | None = None,
     ) -> None:
@@ -47,11 +49,13 @@ class Feed:
 
         Args:
             state: The shared state.
+            displays: What is shown of its entities.
             now: Clock of the appearance updates [s].
             on_frame: Called once per frame, with whether the frame has new content, which may take
                 long.
         """
         self._state, self._now, self._on_frame = state, now, on_frame
+        self._displays, self._display_changes = displays, 0
         self._shown: mujoco.MjModel | None = None
         self._appearance = b""
         self._appearance_due = -np.inf
@@ -80,7 +84,7 @@ class Feed:
         if self._state.ended:
             return [messages.ExitEvent()]
         self._fresh |= self._state.update() is not Update.NOTHING
-        if self._state.model is not self._shown:
+        if self._state.model is not self._shown or self._displays.changes != self._display_changes:
             return [self._show()]
         if self._state.edits == self._edits or self._now() < self._appearance_due:
             return []
@@ -107,11 +111,12 @@ class Feed:
 
     def _show(self) -> messages.ModelEvent:
         self._shown, self._edits = self._state.model, self._state.edits
+        self._display_changes = self._displays.changes
         self._appearance = _appearance(self._shown)
         self._appearance_due = self._now() + _APPEARANCE_PERIOD_S
         self._is_new = True
         self._fresh = True  # Studio creates new data with a model
-        return messages.ModelEvent(model=self._shown, path=MODEL_PATH)
+        return messages.ModelEvent(model=self._displays.displayed_model(), path=MODEL_PATH)
 
 
 def scene_title(state: SharedState) -> str:

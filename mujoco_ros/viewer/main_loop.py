@@ -10,6 +10,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.docks import DOCKS
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed, scene_title
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
@@ -49,10 +50,11 @@ def serve_page(
         UserInputError: If the address cannot be bound.
     """
     guard = WebServerGuard(host, port, on_lag=on_lag, token_folder=state_folder("viewer_access"))
-    shown = panels(state, clients)
+    displays = EntityDisplays(state)
+    shown = panels(state, clients, displays)
     teleop = _teleop(state, clients, shown)
     plugins = _plugins(state, clients, shown)
-    page = open_page(guard, _feed(state, teleop.tick), plugins, teleop.handle)
+    page = open_page(guard, _feed(state, displays, teleop.tick), plugins, teleop.handle)
     log(f"the viewer is at {guard.address_text}")
     if guard.tokens is not None:
         log(f"a read-only page is at {guard.tokens.link(guard.url + 'watch', Role.WATCH)}")
@@ -65,8 +67,9 @@ def show_window(state: SharedState, clients: Clients) -> None:
     Raises:
         NoDisplayError: If there is no display.
     """
-    plugins = _plugins(state, clients, panels(state, clients))
-    viewer_protocol.run_viewer_loop(open_window(_feed(state), plugins))
+    displays = EntityDisplays(state)
+    plugins = _plugins(state, clients, panels(state, clients, displays))
+    viewer_protocol.run_viewer_loop(open_window(_feed(state, displays), plugins))
 
 
 def _teleop(state: SharedState, clients: Clients, shown: Sequence[Panel]) -> TeleopServer:
@@ -89,11 +92,13 @@ def _plugins(
     return [application, *shown, kept]  # the application arranges the others
 
 
-def _feed(state: SharedState, each_frame: Callable[[], object] = lambda: None) -> Feed:
+def _feed(
+    state: SharedState, displays: EntityDisplays, each_frame: Callable[[], object] = lambda: None
+) -> Feed:
     heart = Heartbeat(state.beat)
 
     def on_frame(is_new: bool) -> None:
         each_frame()
         heart.frame(is_new=is_new)
 
-    return Feed(state, on_frame=on_frame)
+    return Feed(state, displays, on_frame=on_frame)

@@ -9,6 +9,7 @@ from mujoco.studio import messages
 from still_state import StillState
 
 from mujoco_ros.sim.shared_memory.reader import Update
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import MODEL_PATH, Feed, ModelEdited
 
 
@@ -26,20 +27,25 @@ def state() -> StillState:
 
 
 @pytest.fixture
+def displays(state) -> EntityDisplays:
+    return EntityDisplays(state)
+
+
+@pytest.fixture
 def clock() -> Clock:
     return Clock()
 
 
 @pytest.fixture
-def feed(state, clock) -> Feed:
-    feed = Feed(state, clock)
+def feed(state, displays, clock) -> Feed:
+    feed = Feed(state, displays, clock)
     feed.get_sim_events()
     feed.get_sim_snapshots()
     return feed
 
 
 def test_the_first_frame_has_the_model_and_its_state(state):
-    feed = Feed(state)
+    feed = Feed(state, EntityDisplays(state))
     (event,) = feed.get_sim_events()
     assert isinstance(event, messages.ModelEvent)
     assert event.model is state.model
@@ -91,7 +97,7 @@ def test_a_gain_is_not_a_new_model(feed, state, clock):
 
 def test_long_frames_are_announced_and_the_end_of_the_simulator_is_an_exit(state):
     frames: list[bool] = []
-    feed = Feed(state, on_frame=frames.append)
+    feed = Feed(state, EntityDisplays(state), on_frame=frames.append)
     feed.get_sim_events()
     feed.get_sim_events()
     feed.note_connection_change()
@@ -103,10 +109,26 @@ def test_long_frames_are_announced_and_the_end_of_the_simulator_is_an_exit(state
 
 
 def test_the_title_names_the_robots(state):
-    feed = Feed(state)
+    feed = Feed(state, EntityDisplays(state))
     assert feed.title == "arm \u2013 mujoco_ros"
     (robot,) = state.layout.robots
     state.layout = SimpleNamespace(robots=[robot] * 5)
     assert feed.title == "arm, arm, arm, \u2026 \u2013 mujoco_ros"
     state.layout = SimpleNamespace(robots=[])
     assert feed.title == "mujoco_ros"
+
+
+def test_a_switched_part_of_an_entity_is_sent_at_once(feed, displays, state):
+    geom = displays.entities["box"].geoms[0]
+    displays.set("box", visual=False)
+    (event,) = feed.get_sim_events()
+    assert event.model is not state.model
+    assert event.model.geom_group[geom] == 5
+    assert state.model.geom_group[geom] < 3
+    assert len(feed.get_sim_snapshots()) == 1
+    assert feed.get_sim_events() == []
+    displays.set("box", frames=True)
+    assert feed.get_sim_events() == [], "which is not part of the model"
+    displays.set("box", visual=True)
+    (event,) = feed.get_sim_events()
+    assert event.model is state.model

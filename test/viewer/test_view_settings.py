@@ -17,6 +17,7 @@ from mujoco_ros.viewer import main_loop
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import ImageKind
 from mujoco_ros.viewer.docks import DockArea, DockLayout
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.log import LogPanel
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
@@ -107,9 +108,16 @@ def test_a_folder_that_cannot_be_written_is_one_warning(tmp_path: Path, caplog) 
     assert "cannot be written" in record.message
 
 
+def plugins(state):
+    """Return the parts of a viewer by type."""
+    clients = FakeClients()
+    shown = main_loop.panels(state, clients, EntityDisplays(state))
+    return {type(it): it for it in main_loop._plugins(state, clients, shown)}
+
+
 def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, tmp_path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    before = {type(it): it for it in main_loop._plugins(state, FakeClients())}
+    before = plugins(state)
     signal = ("arm joints", "elbow_joint", "torque")
     before[PlotsPanel].update()
     before[PlotsPanel].signals.select(signal, True)
@@ -122,7 +130,7 @@ def test_the_next_viewer_of_a_scene_shows_the_same(context, state, monkeypatch, 
     before[Application].config.show_inspector = False
     before[ViewSettings].on_exit(messages.ExitEvent())
 
-    after = {type(it): it for it in main_loop._plugins(state, FakeClients())}
+    after = plugins(state)
     after[PlotsPanel].update()
     selected = after[PlotsPanel].signals.selected
     assert signal in [it.key for it in selected]
@@ -209,11 +217,12 @@ def test_settings_that_are_not_valid_change_nothing(context, state, settings) ->
         {"level": 99},
         {"level": "high"},
         {"level": [1]},
+        {"entities": {"arm": {"visual": 3, "trail": None}, "box": 5}},
     ],
-    ids=range(10),
+    ids=range(11),
 )
 def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
-    for panel in main_loop.panels(state, FakeClients()):
+    for panel in main_loop.panels(state, FakeClients(), EntityDisplays(state)):
         panel.restore(settings)
         panel.settings()
         if isinstance(panel, PlotsPanel):

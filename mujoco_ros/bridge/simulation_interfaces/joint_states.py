@@ -49,13 +49,13 @@ class JointStateService(Component):
             registry: The entities whose poses and velocities can be set.
         """
         self._simulation, self._run, self._registry = context.simulation, context.run, registry
-        self._joints = settable_joints(context.simulation.plant)
+        self._joints = settable_joints(context.simulation.model, context.simulation.layout)
         self._next: dict[str, SettableJoint] | None = None
         Service(context.node, SetParametersAtomically, SET_JOINTS, self._set)
 
     def build(self, plant: Plant) -> None:
         """List the joints of the next model."""
-        self._next = settable_joints(plant)
+        self._next = settable_joints(plant.model, plant.layout)
 
     def commit(self) -> None:
         """Switch to the joints of the next model."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import mujoco
 
-from mujoco_ros.sim.plant import Plant
+from mujoco_ros.model.robot.layout import ModelLayout
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
@@ -31,14 +31,14 @@ def joint_name(namespace: str, name: str) -> str:
     return f"{namespace.replace('/', '.')}.{name}" if namespace else name
 
 
-def settable_joints(plant: Plant) -> dict[str, SettableJoint]:
+def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:
     """Return all scalar joints by name, those of robots first.
 
     The name of a robot's joint has the robot's namespace before it, if it has one, as in the names
     of parameters. Others have their name in the model, with dots instead of slashes.
     """
-    model, found = plant.model, {}
-    for index, robot in enumerate(plant.layout.robots):
+    found: dict[str, SettableJoint] = {}
+    for index, robot in enumerate(layout.robots):
         pairs = zip(robot.joints.names, robot.joints.ids, strict=True)
         for column, (own_name, joint) in enumerate(pairs):
             name = joint_name(robot.namespace, own_name)

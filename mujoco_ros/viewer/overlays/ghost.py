@@ -1,5 +1,7 @@
 """Robots at their joint references, translucent, at the current poses of their bases."""
 
+from collections.abc import Callable
+
 import mujoco
 import numpy as np
 
@@ -25,7 +27,9 @@ class Ghost:
     Studio draws no meshes as decoration, so ellipsoids of their size replace them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wants: Callable[[str], bool] = lambda _name: True) -> None:
+        """Draw the robots whose names `wants` returns True for."""
+        self._wants = wants
         self._model: mujoco.MjModel | None = None
         self._data: mujoco.MjData
 
@@ -47,7 +51,8 @@ class Ghost:
         return [
             self._shape(geom)
             for robot in scene.layout.robots
-            for geom in _visible(model, robot)
+            if self._wants(robot.name)
+            for geom in _visible(scene, robot)
             if differs[geom]
         ]
 
@@ -62,7 +67,8 @@ class Ghost:
         return solid(_ELLIPSOID, half, position + axes @ middle, axes, GHOST)
 
 
-def _visible(model: mujoco.MjModel, robot: RobotLayout) -> list[int]:
-    of_robot = np.isin(model.geom_bodyid, robot.bodies) & (model.geom_group < _VISIBLE_GROUPS)
+def _visible(scene: OverlayScene, robot: RobotLayout) -> list[int]:
+    model = scene.model
+    of_robot = np.isin(model.geom_bodyid, robot.bodies) & (scene.geom_group < _VISIBLE_GROUPS)
     drawable = np.isin(model.geom_type, [_MESH, _ELLIPSOID, *_PRIMITIVES])
     return [int(geom) for geom in np.flatnonzero(of_robot & drawable)]

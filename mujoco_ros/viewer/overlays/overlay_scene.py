@@ -15,6 +15,7 @@ class OverlayScene:
     Attributes:
         model: The model.
         data: Its state.
+        geom_group: Groups of its geoms in the simulation, where all are shown.  # (ngeom,)
         layout: Its robots.
         references: Position references of the joints of all robots.  # (n,)
         sensordata: Sensor readings.  # (nsensordata,)
@@ -23,6 +24,7 @@ class OverlayScene:
 
     model: mujoco.MjModel
     data: mujoco.MjData
+    geom_group: np.ndarray
     layout: ModelLayout
     references: np.ndarray
     sensordata: np.ndarray

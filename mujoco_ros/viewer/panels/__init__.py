@@ -2,6 +2,7 @@
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.controller import ControllerPanel
 from mujoco_ros.viewer.panels.declared import DeclaredWindows
@@ -13,10 +14,10 @@ from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
 from mujoco_ros.viewer.panels.robots.robots import RobotsPanel
 from mujoco_ros.viewer.panels.simulation import SimulationPanel
 from mujoco_ros.viewer.panels.targets import TargetsPanel
-from mujoco_ros.viewer.panels.world import WorldPanel
+from mujoco_ros.viewer.panels.world.world import WorldPanel
 
 
-def panels(state: SharedState, clients: Clients) -> list[Panel]:
+def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> list[Panel]:
     """Return all panels, in the order of their tabs."""
     parameters, commands = clients.parameters, clients.commands
     return [
@@ -25,10 +26,10 @@ def panels(state: SharedState, clients: Clients) -> list[Panel]:
         ControllerPanel(state, clients.controllers),
         DrivePanel(state, clients.drive),
         DeclaredWindows(state, clients),
-        WorldPanel(state, clients),
+        WorldPanel(state, clients, displays),
         CamerasPanel(state, clients.images),
         PlotsPanel(state, parameters, clients.fields),
         LogPanel(state, clients.log),
-        OverlaysPanel(state, parameters, clients.drawings),
+        OverlaysPanel(state, parameters, clients.drawings, displays),
         TargetsPanel(state, commands),
     ]

@@ -12,9 +12,11 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.cameras import fields_of_view
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts
+from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
@@ -46,9 +48,14 @@ class OverlaysPanel(Panel):
     area = DockArea.LEFT_BELOW
 
     def __init__(
-        self, state: SharedState, parameters: ParameterClient, drawings: DrawingClient
+        self,
+        state: SharedState,
+        parameters: ParameterClient,
+        drawings: DrawingClient,
+        displays: EntityDisplays,
     ) -> None:
         super().__init__(state)
+        self._marks = EntityMarks(state, displays)
         self._parameters, self._drawings = parameters, drawings
         self._topics: dict[str, bool] = {}
         self._texts: list[PlacedText] = []
@@ -81,6 +88,7 @@ class OverlaysPanel(Panel):
             except Exception:  # would terminate the viewer
                 self.shown[name] = False
                 _LOG.exception("the overlay '%s' failed and is switched off", name)
+        self._guard("marks of entities", lambda: geoms.extend(self._marks(scene, self.scale)))
         self._draw_topics(scene)
 
     def _draw_topics(self, scene: OverlayScene) -> None:
@@ -182,6 +190,7 @@ class OverlaysPanel(Panel):
         return OverlayScene(
             model=model,
             data=self.viewer.data,
+            geom_group=state.model.geom_group,
             layout=state.layout,
             references=state.references.q,
             sensordata=state.data.sensordata,

@@ -86,7 +86,7 @@ class ViewerNode:
             parameters=parameters,
             commands=self._commands,
             controllers=machines,
-            entities=EntityRequests(run_state),
+            entities=EntityRequests(run_state, setter),
             images=images,
             drawings=drawings,
             drive=drive,

@@ -1,6 +1,6 @@
 """Requests that set joints and poses while the mouse drags them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.sim.state.settable_joints import joint_name
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request
+from mujoco_ros.viewer.ros.shell_commands import service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 
@@ -49,6 +50,18 @@ class StateSetter:
         w, x, y, z = (float(value) for value in quat_wxyz)
         self._add({f"{frame}.pose": [*(float(value) for value in position), x, y, z, w]})
 
+    def set(self, name: str, values: Mapping[str, Any]) -> Request:
+        """Set values by their names in ``~/set_joints``, at one instant.
+
+        Args:
+            name: The request as it is displayed.
+            values: The values.
+        """
+        values = dict(values)
+        return self._requests.submit(
+            name, lambda request: self._call(values, request, request.complete)
+        )
+
     def _add(self, values: Mapping[str, Any]) -> None:
         self._post(self._collect, dict(values))
 
@@ -61,19 +74,26 @@ class StateSetter:
         values, self._wanted = self._wanted, {}
         self._is_waiting = True
         name = f"set {', '.join(values)}"
-        self._requests.submit(name, lambda request: self._call(values, request))
+        self._requests.submit(name, lambda request: self._call_next(values, request))
 
-    def _call(self, values: Mapping[str, Any], request: Request) -> None:
+    def _call_next(self, values: Mapping[str, Any], request: Request) -> None:
         def done(ok: bool, reason: str) -> None:
             request.complete(ok, reason)
             self._is_waiting = False
             if self._wanted:
                 self._send()
 
+        self._call(values, request, done)
+
+    def _call(
+        self, values: Mapping[str, Any], request: Request, done: Callable[[bool, str], object]
+    ) -> None:
+        service, message = f"{self._parameters.simulator}/set_joints", atomic_request(values)
+        request.command = service_call(SetParametersAtomically, service, message)
         self._caller.call(
             SetParametersAtomically,
-            f"{self._parameters.simulator}/set_joints",
-            atomic_request(values),
+            service,
+            message,
             lambda response: done(response.result.successful, response.result.reason),
             lambda reason: done(False, reason),
         )

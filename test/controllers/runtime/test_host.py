@@ -110,7 +110,7 @@ def test_the_controller_of_a_robot_whose_state_was_set_starts_again(host):
     hosted, simulation = host(in_turn("{class: Wait, duration: 0.02}", "{class: Ramp}"))
     run(hosted, 137)
     assert hosted.supervised.state == "S1"
-    joints = settable_joints(simulation.plant)
+    joints = settable_joints(simulation.model, simulation.layout)
     request = StateRequest(positions={next(iter(joints.values())).joint: 0.1})
     set_state(simulation, {it.joint: it for it in joints.values()}, request)
     assert hosted.supervised.state == "S0"

@@ -23,7 +23,7 @@ KINDS = {
 
 
 def put(simulation, **positions: float) -> None:
-    table = settable_joints(simulation.plant)
+    table = settable_joints(simulation.model, simulation.layout)
     joints = {it.joint: it for it in table.values()}
     positions = {table[name].joint: value for name, value in positions.items()}
     set_state(

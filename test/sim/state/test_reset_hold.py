@@ -89,7 +89,7 @@ def steps(simulation: Simulation, client: TrajectoryClient | None) -> np.ndarray
 
 def interruptions(simulation: Simulation) -> list[Callable[[], object]]:
     """Return the ways in which the state of the arm can be set."""
-    keyframes, table = Keyframes(simulation), settable_joints(simulation.plant)
+    keyframes, table = Keyframes(simulation), settable_joints(simulation.model, simulation.layout)
     keyframes.save("start")
     arm = list(table.values())[:ARM]
     home = simulation.data.qpos[:ARM].copy()

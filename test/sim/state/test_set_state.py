@@ -34,7 +34,7 @@ def set_values(
     **placements: Placement,
 ) -> str:
     """Set joints and entities by name."""
-    table = settable_joints(simulation.plant)
+    table = settable_joints(simulation.model, simulation.layout)
     found = entities(simulation.assembly, simulation.layout)
     request = StateRequest(
         positions={table[name].joint: value for name, value in (positions or {}).items()},
@@ -105,7 +105,7 @@ def test_what_follows_does_not_depend_on_what_was_before(shipped):
         GripperCommand(position=0.0, velocity=0.0, effort=5.0), object(), 0.0
     )
     run(used, 700)
-    names = list(settable_joints(used.plant))
+    names = list(settable_joints(used.model, used.layout))
     q = dict(zip(names, fresh.data.qpos[:8] + 0.05, strict=True)) | {
         "left_finger_joint": 0.02,
         "right_finger_joint": 0.02,

@@ -14,9 +14,9 @@ from mujoco_ros.viewer.clients import (
     LogLine,
     ParameterInfo,
     Request,
-    SpawnableInfo,
     Thumbnail,
 )
+from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
@@ -107,11 +107,23 @@ class FakeControllers:
 @dataclass
 class FakeEntities:
     record: Record
-    names: tuple[str, ...] = ()
-    spawnables: tuple[SpawnableInfo, ...] = ()
+    spawnables: tuple[OfferedModel, ...] = ()
+    worlds: tuple[OfferedModel, ...] = ()
 
-    def refresh(self) -> None:
-        self.record("refresh")
+    def prepare(self) -> None:
+        self.record("prepare")
+
+    def list_worlds(self) -> Request:
+        return self.record("list_worlds")
+
+    def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
+        return self.record("place", name, position.tolist(), quat_wxyz.tolist())
+
+    def reset(self, name: str, values: Mapping[str, Any]) -> Request:
+        return self.record("reset_entity", name, dict(values))
+
+    def load_world(self, uri: str) -> Request:
+        return self.record("load_world", uri)
 
     def list_spawnables(self) -> Request:
         return self.record("list_spawnables")

@@ -25,6 +25,7 @@ def test_the_pyramid_begins_at_the_camera_and_ends_at_the_corners_of_its_image()
     scene = OverlayScene(
         model=model,
         data=data,
+        geom_group=model.geom_group,
         layout=layout,
         references=nothing,
         sensordata=nothing,

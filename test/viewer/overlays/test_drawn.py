@@ -25,6 +25,7 @@ def scene() -> OverlayScene:
     return OverlayScene(
         model=model,
         data=data,
+        geom_group=model.geom_group,
         layout=layout,
         references=nothing,
         sensordata=nothing,

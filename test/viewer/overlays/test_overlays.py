@@ -61,6 +61,7 @@ def standing(tmp_path_factory: pytest.TempPathFactory) -> OverlayScene:
     return OverlayScene(
         model=model,
         data=data,
+        geom_group=model.geom_group,
         layout=layout,
         references=data.qpos[layout.robots[0].joints.qpos],
         sensordata=data.sensordata.copy(),

@@ -10,6 +10,7 @@ from panel_frames import Frames
 from still_state import StillState
 
 from mujoco_ros.control.references import References
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.panel import Panel
 
@@ -50,7 +51,7 @@ def show(context, state, clients, monkeypatch) -> Callable[[PanelType], Frames]:
     """Return frames of a panel of that kind, two of which were built."""
 
     def shown(kind: PanelType) -> Frames:
-        built = {type(panel): panel for panel in panels(state, clients)}
+        built = {type(panel): panel for panel in panels(state, clients, EntityDisplays(state))}
         panel = built[kind] if kind in built else kind(state)
         panel.viewer = Uploads()
         frames = Frames(panel, monkeypatch)

@@ -10,6 +10,7 @@ from panel_frames import Frames
 
 from mujoco_ros.control.references import References
 from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
@@ -25,7 +26,7 @@ class BothHandlers(OverlaysPanel):
 @pytest.fixture
 def frames(context, state, clients, monkeypatch):
     mujoco.mj_forward(state.model, state.data)
-    panel = BothHandlers(state, clients.parameters, clients.drawings)
+    panel = BothHandlers(state, clients.parameters, clients.drawings, EntityDisplays(state))
     panel.viewer = SimpleNamespace(model=state.model, data=state.data, extra_geoms=[])
     frames = Frames(panel, monkeypatch)
     frames.build(2)

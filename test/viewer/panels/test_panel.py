@@ -4,6 +4,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.clients import ControllerInfo
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.panel import Panel
@@ -55,7 +56,7 @@ def test_an_exception_elsewhere_in_a_panel_is_logged_once(show, caplog):
 
 def test_every_panel_has_a_title_of_its_own(state, clients):
     clients.controllers.known["/walk"] = ControllerInfo(name="/walk")
-    shown = panels(state, clients)
+    shown = panels(state, clients, EntityDisplays(state))
     next(panel for panel in shown if isinstance(panel, CamerasPanel)).update()
     titles = [title for panel in shown for title, _build in panel.windows()]
     assert len(titles) == len(set(titles)) == 9

@@ -391,11 +391,9 @@ def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
         viewer.close()
 
 
-def test_entities_are_listed_spawned_and_deleted(connected):
+def test_entities_are_listed_spawned_placed_reset_and_deleted(connected):
     entities = connected.clients.entities
-    entities.refresh()
-    assert connected.listener.spin_until(lambda: "arm" in entities.names)
-    before = set(entities.names)
+    entities.prepare()
     connected.done(entities.list_spawnables())
     box = next(it for it in entities.spawnables if it.name == "box")
     assert box.uri.startswith("package://mujoco_ros/")
@@ -403,9 +401,26 @@ def test_entities_are_listed_spawned_and_deleted(connected):
     request = entities.spawn("crate", box.uri, (1.0, 0.5, 0.3))
     connected.done(request)
     assert request.command.startswith("ros2 service call /mujoco/spawn_entity simulation_interf")
-    assert connected.listener.spin_until(lambda: set(entities.names) == before | {"crate"})
+    request = entities.place("crate", np.array([1.5, 0.5, 0.4]), QUARTER_TURN_ABOUT_Z)
+    connected.done(request)
+    assert request.command.startswith("ros2 service call /mujoco/set_entity_state simulation_in")
+    assert "position: {x: 1.5, y: 0.5, z: 0.4}" in request.command
+    values = {"elbow_joint.position": 0.5, "crate.pose": [1.0, 0.5, 0.3, 0.0, 0.0, 0.0, 1.0]}
+    request = entities.reset("crate", values)
+    connected.done(request)
+    assert request.command.startswith("ros2 service call /mujoco/set_joints rcl_interfaces/srv/")
     connected.done(entities.delete("crate"))
-    assert connected.listener.spin_until(lambda: set(entities.names) == before)
     failed = connected.until(entities.delete("crate"))
     assert not failed.ok
     assert "crate" in failed.message
+
+
+def test_worlds_are_listed_and_one_that_does_not_exist_is_rejected(connected):
+    entities = connected.clients.entities
+    connected.done(entities.list_worlds())
+    zoo = next(it for it in entities.worlds if it.name == "zoo")
+    assert zoo.description
+    request = connected.until(entities.load_world(zoo.uri.replace("zoo", "missing")))
+    assert not request.ok
+    assert "missing" in request.message
+    assert request.command.startswith("ros2 service call /mujoco/load_world simulation_interfaces")

@@ -11,6 +11,7 @@ from mujoco.studio import viewer_protocol
 from still_state import StillState
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web.access import AccessTokens, Role
 from mujoco_ros.viewer.web.page import open_page
@@ -23,7 +24,7 @@ def guard() -> Iterator[WebServerGuard]:
     guard, state, opened = WebServerGuard("0.0.0.0", 0), StillState("arm"), threading.Event()
 
     def run() -> None:
-        page = open_page(guard, Feed(state), [])
+        page = open_page(guard, Feed(state, EntityDisplays(state)), [])
         opened.set()
         viewer_protocol.run_viewer_loop(page)
 

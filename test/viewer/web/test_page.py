@@ -15,6 +15,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from mujoco_ros.sim.shared_memory.reader import Update
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
@@ -67,7 +68,11 @@ class Served:
         assert self._opened.wait(PATIENCE_S)
 
     def _run(self) -> None:
-        page = open_page(self.guard, Feed(self.state, on_frame=self._turn), [self.counter])
+        page = open_page(
+            self.guard,
+            Feed(self.state, EntityDisplays(self.state), on_frame=self._turn),
+            [self.counter],
+        )
         self._opened.set()
         viewer_protocol.run_viewer_loop(page)
 

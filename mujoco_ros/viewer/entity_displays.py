@@ -1,0 +1,119 @@
+"""What the page shows of each entity."""
+
+import copy
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.model.scene.entities import Entity, entities
+from mujoco_ros.sim.shared_memory.reader import SharedState
+
+_VISIBLE_GROUPS = 3
+"""Groups that MuJoCo shows by default; geoms in the others are for collisions."""
+_SHOWN, _HIDDEN = 0, 5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityDisplay:
+    """What is shown of an entity.
+
+    Attributes:
+        visual: Geoms of the groups that MuJoCo shows by default, and sites.
+        collision: Geoms that can collide, in any group.
+        frames: Frames of its bodies.
+        references: A robot at its joint references, as a ghost.
+        trail: Name of the body whose past path is drawn; empty for none.
+    """
+
+    visual: bool = True
+    collision: bool = False
+    frames: bool = False
+    references: bool = False
+    trail: str = ""
+
+
+_DEFAULT = EntityDisplay()
+
+
+class EntityDisplays:
+    """What is shown of the entities of the present model, and of earlier ones with their names.
+
+    Attributes:
+        changes: Number of changes of the model that is displayed.
+    """
+
+    def __init__(self, state: SharedState) -> None:
+        self.changes = 0
+        self._state = state
+        self._model: mujoco.MjModel | None = None
+        self._entities: dict[str, Entity] = {}
+        self._shown: dict[str, EntityDisplay] = {}
+
+    @property
+    def entities(self) -> Mapping[str, Entity]:
+        """The entities of the present model by name."""
+        if self._state.model is not self._model:
+            self._model = self._state.model
+            self._entities = entities(self._state.assembly, self._state.layout)
+        return self._entities
+
+    def of(self, name: str) -> EntityDisplay:
+        """Return what is shown of an entity."""
+        return self._shown.get(name, _DEFAULT)
+
+    def set(self, name: str, **switches: Any) -> None:
+        """Change what is shown of an entity, by attributes of `EntityDisplay`."""
+        before = self.of(name)
+        after = self._shown[name] = replace(before, **switches)
+        self.changes += _parts(after) != _parts(before)
+
+    def displayed_model(self) -> mujoco.MjModel:
+        """Return the present model, or a copy with other groups where a part is switched.
+
+        The groups of a part that is not switched stay, as Studio's own options show them.
+        """
+        model = self._state.model
+        switched = {
+            name: display
+            for name, display in self._shown.items()
+            if name in self.entities and _parts(display) != _parts(_DEFAULT)
+        }
+        if not switched:
+            return model
+        shown = copy.copy(model)
+        collides = (model.geom_contype | model.geom_conaffinity) != 0
+        of_visual = model.geom_group < _VISIBLE_GROUPS
+        for name, display in switched.items():
+            entity = self.entities[name]
+            own = np.zeros(model.ngeom, bool)
+            own[list(entity.geoms)] = True
+            visible = (of_visual & display.visual) | (collides & display.collision)
+            shown.geom_group[own & of_visual & ~visible] = _HIDDEN
+            shown.geom_group[own & ~of_visual & visible] = _SHOWN
+            if not display.visual:
+                shown.site_group[np.isin(model.site_bodyid, entity.bodies)] = _HIDDEN
+        return shown
+
+    def settings(self) -> dict[str, Any]:
+        """Return what differs from the default, by name."""
+        changed = {name: asdict(it) for name, it in self._shown.items() if it != _DEFAULT}
+        return {"entities": changed}
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        kept = settings.get("entities")
+        for name, switches in kept.items() if isinstance(kept, dict) else ():
+            if not isinstance(switches, dict):
+                continue
+            for it in fields(EntityDisplay):
+                value = switches.get(it.name)
+                if type(value) is type(getattr(_DEFAULT, it.name)):
+                    self.set(name, **{it.name: value})
+
+
+def _parts(display: EntityDisplay) -> tuple[bool, bool]:
+    """Return what changes the displayed model."""
+    return display.visual, display.collision

@@ -1,0 +1,1 @@
+"""The panel "World": its entities, and the models and worlds to add or load."""

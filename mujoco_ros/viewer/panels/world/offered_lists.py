@@ -1,0 +1,147 @@
+"""Lists with a search: models to spawn, and worlds to load."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.entity_client import EntityClient, OfferedModel
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.style import COORDINATE_GAP, FILL, MODEL_LIST_HEIGHT
+
+_START = (0.0, 0.0, 0.5)
+_SPEED_M = 0.01
+
+
+class OfferedList(ABC):
+    """A list that is requested once, searched, and of which one item is chosen.
+
+    Attributes:
+        title: Title above it.
+        kind: What its items are.
+        tip: Tip of the button that requests it.
+        chosen: URI of the chosen item; empty without one.
+        latest: The latest request.
+    """
+
+    title: ClassVar[str]
+    kind: ClassVar[str]
+    tip: ClassVar[str] = ""
+
+    def __init__(self, client: EntityClient) -> None:
+        self.chosen = ""
+        self.latest: Request | None = None
+        self._client = client
+        self._search = ""
+        self._listing: Request | None = None
+
+    @abstractmethod
+    def offered(self) -> Sequence[OfferedModel]:
+        """Return the items; none before they are requested."""
+
+    @abstractmethod
+    def request_list(self) -> Request:
+        """Request the items."""
+
+    @abstractmethod
+    def build_action(self, chosen: OfferedModel | None) -> None:
+        """Build what acts on the chosen item."""
+
+    def choose(self, chosen: OfferedModel) -> None:
+        """Choose an item."""
+        self.chosen = chosen.uri
+
+    def build(self) -> None:
+        """Build a button that requests the list, or the list."""
+        models = self.offered()
+        if not models:
+            is_listing = self._listing is not None and self._listing.ok is None
+            if widgets.button(f"List {self.kind}s", enabled=not is_listing, tip=self.tip):
+                self._listing = self.latest = self.request_list()
+            return
+        imgui.SetNextItemWidth(FILL)
+        name = f"##search {self.kind}"
+        _, self._search = imgui.InputTextWithHint(name, self.kind, self._search)
+        wanted = self._search.casefold()
+        with widgets.child(f"{self.kind}s", height=MODEL_LIST_HEIGHT) as is_visible:
+            for model in models if is_visible else ():
+                if wanted in f"{model.file} {model.description}".casefold():
+                    if imgui.Selectable(f"{model.file}##{model.uri}", model.uri == self.chosen):
+                        self.choose(model)
+                    imgui.SetItemTooltip(model.description)
+        self.build_action(next((it for it in models if it.uri == self.chosen), None))
+
+
+class SpawnList(OfferedList):
+    """The models that can be spawned.
+
+    Attributes:
+        name: Name of the next entity.
+        position: Its position in the world [m].
+    """
+
+    title, kind = "Spawn", "model"
+    tip = "The simulator measures each model once."
+
+    def __init__(self, client: EntityClient) -> None:
+        super().__init__(client)
+        self.name = ""
+        self.position = list(_START)
+
+    def offered(self) -> Sequence[OfferedModel]:
+        """Return the models."""
+        return self._client.spawnables
+
+    def request_list(self) -> Request:
+        """Request the models."""
+        return self._client.list_spawnables()
+
+    def choose(self, chosen: OfferedModel) -> None:
+        """Choose a model and suggest its name."""
+        super().choose(chosen)
+        self.name = chosen.name
+
+    def build_action(self, chosen: OfferedModel | None) -> None:
+        """Build position, name and button."""
+        width = (imgui.GetContentRegionAvail().x - 2 * COORDINATE_GAP) / 3
+        for axis, letter in enumerate("xyz"):
+            if axis:
+                imgui.SameLine(0.0, COORDINATE_GAP)
+            imgui.SetNextItemWidth(width)
+            _, self.position[axis] = imgui.DragFloat(
+                f"##{letter}", self.position[axis], _SPEED_M, 0.0, 0.0, f"{letter} %.3f"
+            )
+        imgui.SetNextItemWidth(-imgui.CalcTextSize("Spawn").x - 20.0)
+        _, self.name = imgui.InputTextWithHint("##entity", "name", self.name)
+        imgui.SameLine()
+        name = self.name.strip()
+        if widgets.button("Spawn", enabled=bool(chosen and name)) and chosen:
+            self.latest = self._client.spawn(name, chosen.uri, self.position)
+
+
+class WorldList(OfferedList):
+    """The worlds that can be loaded."""
+
+    title, kind = "Load world", "world"
+
+    def offered(self) -> Sequence[OfferedModel]:
+        """Return the worlds."""
+        return self._client.worlds
+
+    def request_list(self) -> Request:
+        """Request the worlds."""
+        return self._client.list_worlds()
+
+    def build_action(self, chosen: OfferedModel | None) -> None:
+        """Build a button, and a question: the present world is lost."""
+        if widgets.button("Load", enabled=chosen is not None):
+            imgui.OpenPopup("load world")
+        with widgets.popup("load world") as is_open:
+            if not is_open or chosen is None:
+                return
+            widgets.text("All robots, objects and past states are replaced.")
+            if widgets.button(f"Load {chosen.name}"):
+                self.latest = self._client.load_world(chosen.uri)
+                imgui.CloseCurrentPopup()

@@ -1,0 +1,60 @@
+"""The panel "World": the entities with their parts, and models and worlds to add or load."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import Clients, is_replay
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.world.entity_tree import EntityTree
+from mujoco_ros.viewer.panels.world.offered_lists import SpawnList, WorldList
+
+
+class WorldPanel(Panel):
+    """Shows, places, resets and deletes entities, spawns models, and loads worlds."""
+
+    title = "World"
+    area = DockArea.RIGHT
+
+    def __init__(self, state: SharedState, clients: Clients, displays: EntityDisplays) -> None:
+        super().__init__(state)
+        self._clients, self._displays = clients, displays
+        self._tree = EntityTree(state, clients.entities, displays)
+        self._spawn, self._worlds = SpawnList(clients.entities), WorldList(clients.entities)
+        self._is_prepared = False
+
+    def update(self) -> None:
+        """Discover the services when the simulator responds."""
+        responds = bool(self._clients.simulation.status)
+        if responds and not self._is_prepared and not is_replay(self._clients.parameters):
+            self._clients.entities.prepare()
+        self._is_prepared = responds
+
+    def settings(self) -> dict[str, Any]:
+        """Return what is shown of the entities."""
+        return self._displays.settings()
+
+    def restore(self, settings: Mapping[str, Any]) -> None:
+        """Set what is valid among kept settings."""
+        self._displays.restore(settings)
+
+    def build(self) -> None:
+        """Build a node per entity, and models and worlds below, but not in a replay."""
+        acts = not is_replay(self._clients.parameters)
+        for entity in list(self._displays.entities.values()):
+            self._tree.build(entity, self.viewer, acts=acts)
+        if not acts:
+            return
+        for part in (self._spawn, self._worlds):
+            imgui.SeparatorText(part.title)
+            part.build()
+        sent = (self._tree.latest, self._spawn.latest, self._worlds.latest)
+        latest = self._clients.latest_request()
+        if latest is not None and any(latest is it for it in sent):
+            imgui.Separator()
+            widgets.request_result(latest)
