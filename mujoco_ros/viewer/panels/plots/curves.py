@@ -10,7 +10,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
 from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
 from mujoco_ros.viewer.panels.plots.history import History
-from mujoco_ros.viewer.panels.plots.signals import Signal, signals
+from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signals
 
 LONGEST_S = 60.0
 """Time for which samples are kept [s]."""
@@ -19,7 +19,7 @@ _MESSAGES = 1 << 16
 _RESET_S = 0.5
 """Messages of several publishers may be this late; the time of others was set back [s]."""
 _DEFAULT_JOINTS = 6
-_DEFAULT_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "force"
+_DEFAULT_JOINT_LABEL, _FLOATING_JOINT_LABEL, _DEFAULT_SENSOR_LABEL = "q", "torque", "force"
 
 SignalKey = tuple[str, ...]
 
@@ -44,7 +44,8 @@ class Curve:
 class StateCurves:
     """Selected signals of the shared state, sampled at its past states.
 
-    At first, the positions of the first joints of a robot and its first force sensor are selected.
+    At first, the positions of the first joints of a robot and its first force sensor are selected;
+    of a robot with a floating base its velocity, and the torques of the joints.
     Without past states they are sampled in each frame.
 
     Attributes:
@@ -124,10 +125,15 @@ class StateCurves:
 
     def _defaults(self) -> list[SignalKey]:
         """Return the signals that are plotted before any was chosen."""
-        joints = [key for key in self.known if key[2] == _DEFAULT_JOINT_LABEL]
-        first = [key for key in joints if key[0] == joints[0][0]][:_DEFAULT_JOINTS]
+        label = _DEFAULT_JOINT_LABEL
+        bases = [key for key in self.known if key[2] == BASE_VELOCITY][:1]
+        joints = [key for key in self.known if key[0].endswith(" joints")]
+        if bases:  # torques describe a robot that stands or moves better
+            label, robot = _FLOATING_JOINT_LABEL, bases[0][0].removesuffix(" base")
+            joints = [key for key in joints if key[0] == f"{robot} joints"]
+        first = [key for key in joints if key[0] == joints[0][0] and key[2] == label]
         forces = [key for key in self.known if key[2] == _DEFAULT_SENSOR_LABEL]
-        return first + forces[:1]
+        return [*bases, *first[:_DEFAULT_JOINTS], *forces[:1]]
 
     def _new_history(self, key: SignalKey) -> History:
         self._reviewed.pop(key, None)

@@ -7,12 +7,16 @@ from itertools import product
 
 import numpy as np
 
-from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import Measurement
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.panels.robots.joint_rows import JointRow, joint_rows
+
+BASE_VELOCITY = "velocity"
+"""Label of the velocity of a floating base."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,10 +56,40 @@ def signals(state: SharedState, wrench_sign: Callable[[], float]) -> list[Signal
     found: list[Signal] = []
     distances = Distances(state.model)
     for robot, columns in zip(layout.robots, layout.columns, strict=True):
+        found += _of_bases(state, robot)
         found += _of_joints(state, robot, columns.start)
         found += _of_sensors(state, robot, wrench_sign, distances)
         found += _of_states(state, robot)
     return found
+
+
+def _of_bases(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
+    """Yield the velocities of floating bases, along the axes of the base as on ``odom``."""
+    for base in robot.bases:
+        row = base.name.removeprefix(robot.prefix)
+        for label, unit, read in (
+            (BASE_VELOCITY, "m/s", partial(_base_velocity, state, base)),
+            ("angular velocity", "rad/s", partial(_base_turning, state, base)),
+        ):
+            yield Signal(
+                heading=f"{robot.name} base",
+                row=row,
+                label=label,
+                unit=unit,
+                curves=tuple(f"{row} {label} {axis}" for axis in "xyz"),
+                read=read,
+            )
+
+
+def _base_velocity(state: SharedState, base: FloatingBase) -> np.ndarray:
+    quat = state.data.qpos[base.qpos + 3 : base.qpos + 7]
+    velocity: np.ndarray = Pose(quat_wxyz=quat).matrix.T @ state.data.qvel[base.dof : base.dof + 3]
+    return velocity
+
+
+def _base_turning(state: SharedState, base: FloatingBase) -> np.ndarray:
+    turning: np.ndarray = state.data.qvel[base.dof + 3 : base.dof + 6]
+    return turning
 
 
 def _of_joints(state: SharedState, robot: RobotLayout, first: int) -> Iterator[Signal]:

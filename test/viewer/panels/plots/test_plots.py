@@ -257,3 +257,16 @@ def test_two_cursors_measure_between_them(show, state):
     assert qpos >= 0
     frames.use("No cursors")
     assert not any(text.startswith("dt") for text in frames.texts)
+
+
+def test_the_velocity_of_a_floating_base_and_torques_are_plotted_at_first(clients):
+    state = StillState("humanoid")
+    panel = PlotsPanel(state, clients.parameters, clients.fields)
+    (base,) = state.layout.robots[0].bases
+    cosine = np.sqrt(0.5)
+    state.data.qpos[base.qpos + 3 : base.qpos + 7] = (cosine, 0.0, 0.0, cosine)
+    state.data.qvel[base.dof : base.dof + 3] = (0.0, 0.5, 0.1)
+    panel.update()
+    labels = [signal.label for signal in panel.signals.selected]
+    assert labels[:7] == ["velocity", *["torque"] * 6]
+    np.testing.assert_allclose(panel.signals.selected[0].read(), (0.5, 0.0, 0.1), atol=1e-12)
