@@ -12,6 +12,7 @@ from still_state import StillState
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.clients import ControllerInfo, ImageKey, ImageKind, Thumbnail
+from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.panels.plots.curves import Curve
 from mujoco_ros.viewer.panels.plots.history import History
@@ -61,7 +62,7 @@ class ServedPages:
         return f"http://127.0.0.1:{self.guard.port}"
 
     def _run(self) -> None:
-        feed = Feed(self.state, on_frame=lambda _: self.teleop.tick())
+        feed = Feed(self.state, EntityDisplays(self.state), on_frame=lambda _: self.teleop.tick())
         page = open_page(self.guard, feed, [], self.teleop.handle)
         self._opened.set()
         viewer_protocol.run_viewer_loop(page)
