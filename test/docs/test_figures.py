@@ -11,7 +11,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = (
     *("figures.py", "camera_figure.py", "control_plots.py", "fsm_diagrams.py", "page_animation.py"),
     *("carry_animation.py", "page_figure.py", "plot.py", "soak_plot.py", "viewer_page.py"),
-    *("extension_figures.py", "fit_plot.py", "scene_view.py", "training_plot.py"),
+    *(
+        "extension_figures.py",
+        "fit_plot.py",
+        "phone_figure.py",
+        "scene_view.py",
+        "training_plot.py",
+    ),
     "walk_plots.py",
 )
 
