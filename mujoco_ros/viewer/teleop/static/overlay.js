@@ -43,7 +43,7 @@ function start() {
     hint.textContent = isTaken ? "another page has control" : `gamepad: ${gamepad.hint}`;
     bar.classList.toggle("moving", teleop.isMoving);
     if (teleop.isMoving) usedAt = performance.now();
-    if (gamepad.pressedAt === null) {
+    if (!gamepad.isPressed) {
       pressed = false;
       if (control === "yours" && performance.now() - usedAt > KEPT_MS) {
         teleop.send({ control: "release" });

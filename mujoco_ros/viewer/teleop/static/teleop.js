@@ -47,11 +47,12 @@ export class Teleop extends EventTarget {
     }
   }
 
-  /** Command a motion for the next half second, as shares of the largest velocities. */
+  /** Command a motion for the next half second, as shares of the largest velocities; return whether it is sent. */
   move(name, linear, angular) {
-    if (!this.hasControl || this.socket.bufferedAmount > LARGEST_BACKLOG) return;
+    if (!this.hasControl || this.socket.bufferedAmount > LARGEST_BACKLOG) return false;
     this.isMoving = true;
     this.send({ move: { name, linear, angular } });
+    return true;
   }
 
   /** End the motion, and release all that is held on the page. */

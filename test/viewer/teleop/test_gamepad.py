@@ -1,0 +1,108 @@
+"""Gamepads and 3D mice in a browser, without a server."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mujoco_ros.viewer.teleop
+
+SCRIPT = Path(mujoco_ros.viewer.teleop.__file__).parent / "static" / "gamepad.js"
+ADDRESS = "http://localhost/"
+SETUP = """async () => {
+  const { GamepadInput } = await import("/gamepad.js");
+  window.pads = [];
+  navigator.getGamepads = () => window.pads;
+  window.setInterval = () => 0;
+  window.moves = [];
+  window.hasControl = true;
+  const teleop = new EventTarget();
+  teleop.stop = () => teleop.dispatchEvent(new Event("stop"));
+  teleop.move = (name, linear, angular) => {
+    if (window.hasControl) window.moves.push([...linear, ...angular]);
+    return window.hasControl;
+  };
+  window.input = new GamepadInput(teleop, () => "robot");
+  window.teleop = teleop;
+}"""
+POLL = """({ pad, pressed, hidden = false, stops = 0, control = true }) => {
+  Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+  window.hasControl = control;
+  window.moves.length = 0;
+  const buttons = Array.from({ length: 16 }, (_, index) => ({ pressed: pressed && index === 4 }));
+  window.pads = [{ connected: true, buttons, ...pad }];
+  for (let it = 0; it < stops; ++it) window.teleop.stop();
+  window.input.poll();
+  return [...window.moves];
+}"""
+STANDARD = {"id": "pad", "mapping": "standard", "axes": [0, -1, 0, 0]}
+MOUSES = [
+    "3Dconnexion SpaceMouse Wireless (Vendor: 256f Product: c62e)",
+    "256f-c635-3Dconnexion SpaceMouse Compact",
+    "046d-c626-3Dconnexion SpaceNavigator",
+]
+
+
+@pytest.fixture(scope="module")
+def opened(browser: Any) -> Iterator[Any]:
+    page = browser.new_page()
+    page.route(
+        f"{ADDRESS}**",
+        lambda route: route.fulfill(
+            body=SCRIPT.read_text() if route.request.url.endswith(".js") else "<html></html>",
+            content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
+        ),
+    )
+    page.goto(ADDRESS)
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def poll(opened) -> Any:
+    """Return a function that polls a device and returns the motions that were sent."""
+    opened.evaluate(SETUP)
+    return lambda pad, pressed, **options: opened.evaluate(
+        POLL, {"pad": pad, "pressed": pressed, **options}
+    )
+
+
+@pytest.mark.parametrize("stops", [1, 2, 3])
+def test_a_held_button_commands_nothing_after_stops_until_it_is_released(poll, stops):
+    assert poll(STANDARD, True)
+    assert poll(STANDARD, True, stops=stops) == []
+    assert poll(STANDARD, True, stops=1) == []
+    assert poll(STANDARD, False) == []
+    assert poll(STANDARD, True)
+
+
+def test_a_button_that_is_held_while_the_page_is_hidden_must_be_released(poll):
+    assert poll(STANDARD, True)
+    assert poll(STANDARD, True, hidden=True) == []
+    assert poll(STANDARD, True) == []
+    poll(STANDARD, False)
+    assert poll(STANDARD, True)
+
+
+def test_the_velocity_rises_from_zero_when_the_page_gets_control(poll, opened):
+    assert poll(STANDARD, True, control=False) == []
+    opened.wait_for_timeout(400.0)  # longer than the rise
+    assert poll(STANDARD, True) == [[0] * 6]
+    opened.wait_for_timeout(400.0)
+    assert poll(STANDARD, True)[0][0] == 1
+
+
+@pytest.mark.parametrize("name", MOUSES)
+def test_a_3d_mouse_commands_all_axes_after_a_press_at_rest(poll, opened, name):
+    rest, moved = ({"id": name, "mapping": "", "axes": axes} for axes in ([0] * 6, [1] * 6))
+    assert poll(moved, True) == [], "it jumps"
+    assert poll(moved, False) == []
+    assert poll(rest, True) == [[0] * 6]
+    opened.wait_for_timeout(400.0)
+    assert poll(moved, True) == [[-1] * 6]
+
+
+def test_triggers_of_an_unknown_device_are_no_3d_mouse(poll):
+    pad = {"id": "pad (Vendor: 046d Product: c218)", "mapping": "", "axes": [0, 0, -1, 0, 0, -1]}
+    assert poll(pad, True) == []
