@@ -305,8 +305,8 @@ class DriveClient(Protocol):
     def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
         """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s]."""
 
-    def stop(self) -> None:
-        """Publish a velocity of zero, once."""
+    def stop(self, topic: str) -> None:
+        """Publish a velocity of zero, once, if another one is commanded on the topic."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -116,7 +116,7 @@ class DrivePanel(Panel):
     def _stop(self) -> None:
         if self._is_driving:
             self._is_driving = False
-            self._drive.stop()
+            self._drive.stop(self._selected)
 
 
 def _pad() -> tuple[float, float, bool]:

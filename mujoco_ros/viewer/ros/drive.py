@@ -18,7 +18,7 @@ _Velocity = tuple[float, float, float]
 
 
 class VelocityPublisher:
-    """Publishes a velocity again and again while it is commanded.
+    """Publishes the velocity of each topic again and again while it is commanded.
 
     Any thread may call `drive` and `stop`.
 
@@ -30,19 +30,23 @@ class VelocityPublisher:
         """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
         self.topics: Sequence[str] = ()
         self._endpoints, self._now = endpoints, now
-        self._commanded: tuple[str, _Velocity, float] | None = None
+        self._commanded: dict[str, tuple[_Velocity, float]] = {}
         self._publishers: dict[str, Publisher] = {}
         self._search_at = self._publish_at = 0.0
 
     def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
         """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s]."""
-        self._commanded = topic, (forwards, left, turn), time.monotonic() + _EXPIRES_S
+        self._commanded[topic] = (forwards, left, turn), time.monotonic() + _EXPIRES_S
 
-    def stop(self) -> None:
-        """Publish a velocity of zero, once."""
-        commanded, self._commanded = self._commanded, None
-        if commanded is not None:
-            later(self._endpoints.node, self._publish, commanded[0], (0.0, 0.0, 0.0))
+    def stop(self, topic: str) -> None:
+        """Publish a velocity of zero, once, if another one is commanded on the topic."""
+        if self._commanded.pop(topic, None) is not None:
+            later(self._endpoints.node, self._publish, topic, (0.0, 0.0, 0.0))
+
+    def stop_all(self) -> None:
+        """Stop on all topics."""
+        for topic in list(self._commanded):
+            self.stop(topic)
 
     def tick(self, now: float) -> None:
         """Publish and search when due; `now` is monotonic [s]."""
@@ -58,15 +62,14 @@ class VelocityPublisher:
                     and node.count_subscribers(name)
                 )
             )
-        commanded = self._commanded
-        if commanded is None or now < self._publish_at:
-            return
-        topic, velocity, end = commanded
-        if now > end:  # the page does not respond
-            self.stop()
+        if not self._commanded or now < self._publish_at:
             return
         self._publish_at = now + _PERIOD_S
-        self._publish(topic, velocity)
+        for topic, (velocity, end) in list(self._commanded.items()):
+            if now > end:  # the page does not respond
+                self.stop(topic)
+            else:
+                self._publish(topic, velocity)
 
     def _publish(self, topic: str, velocity: _Velocity) -> None:
         if topic not in self._publishers:

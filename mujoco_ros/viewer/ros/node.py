@@ -73,7 +73,8 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
-        drawings, drive = DrawnTopics(endpoints, now), VelocityPublisher(endpoints, now)
+        drawings = DrawnTopics(endpoints, now)
+        self._drive = drive = VelocityPublisher(endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
         setter = StateSetter(self.node, caller, requests, parameters)
@@ -113,7 +114,7 @@ class ViewerNode:
         """End the pull and shut the node down."""
         if self._thread.is_alive():
             self._commands.release()
-            self.clients.drive.stop()
+            self._drive.stop_all()
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
         self._executor.shutdown()

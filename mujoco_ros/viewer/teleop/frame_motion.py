@@ -22,9 +22,20 @@ _LONGEST_STEP_S = 0.1
 Vector = tuple[float, float, float]
 
 
+@dataclass(frozen=True)
+class _Command:
+    name: str
+    linear: Vector
+    angular: Vector
+    until: float
+    sequence: object
+    """The same one for all commands between two calls of `stop`."""
+
+
 @dataclass
 class _Motion:
     name: str
+    sequence: object
     pose: Pose
     time: float
 
@@ -59,22 +70,24 @@ class FrameMotion:
         self._targets, self._put_target = targets, put_target
         self._model: mujoco.MjModel | None = None
         self._mocap: dict[str, MocapBody] = {}
-        self._commanded: tuple[str, Vector, Vector] | None = None
+        self._commanded: _Command | None = None
+        self._sequence = object()
         self._motion: _Motion | None = None
 
-    def command(self, name: str, linear: Vector, angular: Vector) -> None:
-        """Move a frame until `stop`.
+    def command(self, name: str, linear: Vector, angular: Vector, until: float) -> None:
+        """Move a frame until `stop`, or until a time.
 
         Args:
             name: One of `names`.
             linear: Share of the largest velocity along the axes of ``world``, -1 to 1.
             angular: The same about them.
+            until: Monotonic time at which the motion ends [s].
         """
-        self._commanded = name, linear, angular
+        self._commanded = _Command(name, linear, angular, until, self._sequence)
 
     def stop(self) -> None:
         """End the motion."""
-        self._commanded = None
+        self._commanded, self._sequence = None, object()
 
     def tick(self, now: float) -> None:
         """Move the commanded frame to its pose at the monotonic time `now` [s]."""
@@ -84,15 +97,22 @@ class FrameMotion:
             self._mocap = {f"{MOCAP}{body.frame}": body for body in found}
         self.names = (*(f"{TARGET}{name}" for name in self._targets), *self._mocap)
         commanded, motion = self._commanded, self._motion
-        if commanded is None or commanded[0] not in self.names:
+        if commanded is None or commanded.name not in self.names or now > commanded.until:
             self._motion = None
-        elif motion is None or motion.name != commanded[0]:
+        elif (
+            motion is None
+            or motion.name != commanded.name
+            or motion.sequence is not commanded.sequence
+        ):
             # A past state has other poses than the simulation.
+            self._motion = None
             if self._state.shown is None:
-                self._motion = _Motion(commanded[0], self._pose(commanded[0]), now)
+                pose = self._pose(commanded.name)
+                self._motion = _Motion(commanded.name, commanded.sequence, pose, now)
         else:
             step_s = min(now - motion.time, _LONGEST_STEP_S)
-            motion.pose, motion.time = _moved(motion.pose, *commanded[1:], step_s), now
+            motion.pose = _moved(motion.pose, commanded.linear, commanded.angular, step_s)
+            motion.time = now
             self._put(motion)
 
     def _pose(self, name: str) -> Pose:

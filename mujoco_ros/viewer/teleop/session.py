@@ -1,7 +1,6 @@
 """A connected page: its requests, and its motion, which ends with it."""
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -25,6 +24,7 @@ class TeleopSession:
     """Applies the messages of a page, each a JSON object with one request by its name.
 
     Attributes:
+        role: What the page may do.
         camera: The selected camera by its name; empty if none.
         wants_image: Whether the page has displayed the last image.
         is_motion_commanded: Whether the page moves something.
@@ -52,7 +52,8 @@ class TeleopSession:
             now: Monotonic clock [s].
         """
         self._clients, self._motion, self._speeds = clients, motion, speeds
-        self._slot, self._role, self._status, self._now = slot, role, status, now
+        self.role = role
+        self._slot, self._status, self._now = slot, status, now
         self.camera = ""
         self.wants_image = True
         self.is_motion_commanded = False
@@ -74,7 +75,7 @@ class TeleopSession:
     @property
     def control(self) -> str:
         """What the page displays about control: ``yours``, ``taken``, ``free`` or ``watch``."""
-        if self._role is Role.WATCH:
+        if self.role is Role.WATCH:
             return str(Role.WATCH)
         if self._slot.owner is self:
             return "yours"
@@ -103,7 +104,7 @@ class TeleopSession:
         """
         self._received_at = self._now()
         name, value = self._parse(message)
-        if name not in ("alive", "camera", "drawn") and self._role is not Role.CONTROL:
+        if name not in ("alive", "camera", "drawn") and self.role is not Role.CONTROL:
             raise UserInputError("this page is read-only")
         # Every page may pause: it is the safe state.
         if name in ("play", "step", "transition", "move") and self._slot.owner is not self:
@@ -119,8 +120,10 @@ class TeleopSession:
         """End the motion that this page commands."""
         if self.is_motion_commanded:
             self.is_motion_commanded = False
-            self._motion.stop()
-            self._clients.drive.stop()
+            if self._moved.startswith("/"):
+                self._clients.drive.stop(self._moved)
+            else:
+                self._motion.stop()
 
     def close(self) -> None:
         """End the motion, and release control."""
@@ -199,7 +202,7 @@ class TeleopSession:
                 angular[2] * speeds["turn"],
             )
         else:
-            self._motion.command(name, linear, angular)
+            self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
 
 
 def _deflections(name: str, value: Any) -> Vector:
@@ -212,6 +215,6 @@ def _deflections(name: str, value: Any) -> Vector:
         len(value) == 3 and all(type(it) in (int, float) for it in value)
     ):
         raise UserInputError(f"{name} is a list of three numbers")
-    if not all(math.isfinite(it) and abs(it) <= 1.0 for it in value):
+    if not all(-1 <= it <= 1 for it in value):  # false for NaN
         raise UserInputError(f"the numbers of {name} are from -1 to 1, got {value}")
     return float(value[0]), float(value[1]), float(value[2])

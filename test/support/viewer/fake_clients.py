@@ -176,8 +176,8 @@ class FakeDrive:
     def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
         self.record("drive", topic, forwards, left, turn)
 
-    def stop(self) -> None:
-        self.record("stop")
+    def stop(self, topic: str) -> None:
+        self.record("stop", topic)
 
 
 @dataclass

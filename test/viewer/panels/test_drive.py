@@ -56,7 +56,7 @@ def test_a_held_pad_drives_and_a_released_one_stops(frames, clients, held):
     assert clients.called("stop") == []
     held.clear()
     frames.build(3)
-    assert clients.called("stop") == [()], "once"
+    assert clients.called("stop") == [(TOPIC,)], "once"
 
 
 def test_a_robot_that_goes_and_a_page_that_is_hidden_stop(frames, clients, held):

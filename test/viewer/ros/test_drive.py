@@ -48,7 +48,7 @@ def test_a_velocity_is_repeated_until_it_stops(driven):
 
     assert until(repeated)
     assert set(received) == {(0.2, -0.1, 0.3, 7)}
-    publisher.stop()
+    publisher.stop("/robot/cmd_vel")
     assert until(lambda: received[-1] == (0.0, 0.0, 0.0, 7))
 
 
@@ -57,3 +57,26 @@ def test_a_page_that_does_not_respond_stops_the_robot(driven):
     publisher.drive("/robot/cmd_vel", 0.2, 0.0, 0.0)
     assert until(lambda: received and received[-1] == (0.0, 0.0, 0.0, 7))
     assert received[0] == (0.2, 0.0, 0.0, 7)
+
+
+def test_two_robots_stop_one_by_one(driven):
+    publisher, received, until = driven
+
+    def are_driven() -> bool:
+        publisher.drive("/robot/cmd_vel", 0.2, 0.0, 0.0)
+        publisher.drive("/b/cmd_vel", 0.1, 0.0, 0.0)
+        return len(received) >= 2
+
+    assert until(are_driven)
+    publisher.stop("/b/cmd_vel")
+    count = len(received)
+
+    def continues() -> bool:
+        publisher.drive("/robot/cmd_vel", 0.2, 0.0, 0.0)
+        return len(received) >= count + 2
+
+    assert until(continues)
+    assert {it[0] for it in received} == {0.2}, "the end of another robot's motion stops it"
+    publisher.drive("/b/cmd_vel", 0.1, 0.0, 0.0)
+    publisher.stop_all()
+    assert until(lambda: received[-1][0] == 0.0)

@@ -11,7 +11,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.past_states import PastState
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 
-ZERO = (0.0, 0.0, 0.0)
+ZERO, FOREVER = (0.0, 0.0, 0.0), math.inf
 MOCAP = """
 <mujoco>
   <worldbody>
@@ -44,7 +44,7 @@ def test_targets_and_mocap_bodies_can_be_moved(moved):
 
 
 def test_a_target_moves_along_the_axes_of_the_world_without_a_jump(moved):
-    moved.motion.command("target box", (0.5, 0.0, -1.0), ZERO)
+    moved.motion.command("target box", (0.5, 0.0, -1.0), ZERO, FOREVER)
     moved.motion.tick(10.0)
     assert tuple(moved.targets["box"].position) == (1.0, 2.0, 3.0), "it jumps"
     moved.motion.tick(10.05)
@@ -54,16 +54,35 @@ def test_a_target_moves_along_the_axes_of_the_world_without_a_jump(moved):
     moved.motion.stop()
     moved.motion.tick(20.05)
     moved.targets["box"] = Pose()
-    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO)
+    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO, FOREVER)
     moved.motion.tick(30.0)
     moved.motion.tick(30.05)
     np.testing.assert_allclose(moved.targets["box"].position, [0.01, 0.0, 0.0])
 
 
+def test_a_command_after_a_stop_begins_at_the_pose_that_the_target_has_then(moved):
+    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO, FOREVER)
+    moved.motion.tick(0.0)
+    moved.motion.tick(0.05)
+    moved.motion.stop()
+    moved.targets["box"] = Pose()
+    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO, FOREVER)
+    moved.motion.tick(0.1)
+    moved.motion.tick(0.15)
+    np.testing.assert_allclose(moved.targets["box"].position, [0.01, 0.0, 0.0])
+
+
+def test_a_motion_ends_by_itself(moved):
+    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO, 0.1)
+    for now in (0.0, 0.1, 0.2, 0.3):
+        moved.motion.tick(now)
+    np.testing.assert_allclose(moved.targets["box"].position, [1.02, 2.0, 3.0])
+
+
 def test_a_target_rotates_about_the_axes_of_the_world(moved):
     quarter = math.sqrt(0.5)
     moved.targets["box"] = Pose(quat_wxyz=np.array([quarter, quarter, 0.0, 0.0]))
-    moved.motion.command("target box", ZERO, (0.0, 0.0, 1.0))
+    moved.motion.command("target box", ZERO, (0.0, 0.0, 1.0), FOREVER)
     for tick in range(101):
         moved.motion.tick(0.05 * tick)
     angle = 0.5 * 0.8 * 5.0
@@ -74,7 +93,7 @@ def test_a_target_rotates_about_the_axes_of_the_world(moved):
 
 
 def test_a_mocap_body_moves_from_its_pose(moved):
-    moved.motion.command("mocap hand", (1.0, 0.0, 0.0), ZERO)
+    moved.motion.command("mocap hand", (1.0, 0.0, 0.0), ZERO, FOREVER)
     for now in (0.0, 0.05, 0.1):
         moved.motion.tick(now)
     (_, name, first, _), (_, _, second, _) = moved.clients.called("move_mocap")
@@ -84,14 +103,14 @@ def test_a_mocap_body_moves_from_its_pose(moved):
 
 def test_nothing_moves_while_a_past_state_is_shown(moved):
     moved.state.shown = PastState(0, 0.0)
-    moved.motion.command("mocap hand", (1.0, 0.0, 0.0), ZERO)
+    moved.motion.command("mocap hand", (1.0, 0.0, 0.0), ZERO, FOREVER)
     for now in (0.0, 0.05):
         moved.motion.tick(now)
     assert moved.clients.called("move_mocap") == []
 
 
 def test_a_frame_that_is_removed_moves_no_more(moved):
-    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO)
+    moved.motion.command("target box", (1.0, 0.0, 0.0), ZERO, FOREVER)
     moved.motion.tick(0.0)
     del moved.targets["box"]
     moved.motion.tick(0.05)
