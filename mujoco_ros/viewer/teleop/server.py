@@ -2,8 +2,10 @@
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cv2
@@ -20,10 +22,12 @@ from mujoco_ros.viewer.teleop.session import Speeds, TeleopSession
 from mujoco_ros.viewer.teleop.status import PageStatus
 from mujoco_ros.viewer.web.access import Role
 
+_LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
 _LONGEST_PAUSE_S = 0.5
 """Longest time between two messages to a page, which reports older ones."""
 _MOST_PAGES = 16
+"""Largest number of pages of each role."""
 _JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
 
 
@@ -55,20 +59,28 @@ class TeleopServer:
         self._slot = ControlSlot()
         self._sessions: set[TeleopSession] = set()
         self._images: set[ImageKey] = set()
+        self._has_failed = False
 
     def tick(self) -> None:
         """Collect the status, and move the commanded frame, if a page is connected."""
-        if self._sessions:
-            now = self._now()
+        if not self._sessions:
+            return
+        now = self._now()
+        try:
             self._motion.tick(now)
             self._status.tick(now)
+        except Exception:  # would end the viewer
+            self._motion.stop()
+            if not self._has_failed:
+                self._has_failed = True
+                _LOG.exception("the status of the pages for phones failed; motions end")
 
     async def handle(self, connection: ServerConnection, role: Role) -> None:
         """Handle the connection of a page until it is closed."""
         request = connection.request
         if request is not None and request.path.endswith(pages.READ_ONLY):
             role = Role.WATCH
-        if len(self._sessions) >= _MOST_PAGES:
+        if sum(it.role is role for it in self._sessions) >= _MOST_PAGES:
             await connection.close(CloseCode.TRY_AGAIN_LATER, "too many pages")
             return
         session = TeleopSession(
@@ -83,6 +95,8 @@ class TeleopServer:
         self._sessions.add(session)
         # A page that receives slowly must not delay the end of its motion.
         tasks = [asyncio.create_task(it(connection, session)) for it in (self._send, self._check)]
+        for task in tasks:
+            task.add_done_callback(partial(_abort, connection))
         try:
             async for message in connection:
                 try:
@@ -92,11 +106,11 @@ class TeleopServer:
         except ConnectionClosed:
             pass
         finally:
+            for task in tasks:
+                task.cancel()
             self._sessions.discard(session)
             session.close()
             self._subscribe()
-            for task in tasks:
-                task.cancel()
 
     async def _check(self, connection: ServerConnection, session: TeleopSession) -> None:
         """End the motion of a page that commands nothing, and the connection of a silent one."""
@@ -155,3 +169,13 @@ class TeleopServer:
         for key in wanted - self._images:
             self._clients.images.subscribe(key)
         self._images = wanted
+
+
+def _abort(connection: ServerConnection, task: asyncio.Task[None]) -> None:
+    """Abort the connection of a task that has ended, unless it was cancelled."""
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is not None and not isinstance(error, ConnectionClosed):
+        _LOG.warning("closing a connection: %s: %s", type(error).__name__, error)
+    connection.transport.abort()

@@ -1,19 +1,22 @@
 """The page for phones in a browser, the read-only page, and a gamepad."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from served_pages import SPEEDS, TOPIC, ServedPages, until
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import Update
 
+ZERO = [0, 0, 0]
 PORTRAIT, LANDSCAPE = (390, 844), (844, 390)
 GAMEPAD = """
     window.pad = {
@@ -112,7 +115,7 @@ def test_a_phone_pauses_requests_transitions_and_drives_while_a_finger_holds_the
     wait_for(page, lambda: clients.called("pause"), "a pause")
     hold_ahead(page, served)
     page.mouse.up()
-    wait_for(page, lambda: clients.calls[-1] == ("stop",), "the end of the motion")
+    wait_for(page, lambda: clients.calls[-1] == ("stop", TOPIC), "the end of the motion")
     served.state.paused = True
     page.click("#pause:text('Play')")
     page.click("#step")
@@ -130,7 +133,7 @@ def test_the_robot_stops_and_control_is_free_when_the_page_is_hidden_or_closed(
         page.evaluate(HIDE, True)
     else:
         page.close()
-    wait_for(other, lambda: served.clients.calls[-1] == ("stop",), "the end of the motion")
+    wait_for(other, lambda: served.clients.calls[-1] == ("stop", TOPIC), "the end of the motion")
     other.wait_for_selector("#owner:text('Control is free.')")
     other.click("#ask:text('Take control')")
     other.wait_for_selector("#owner:text('You have control.')")
@@ -181,7 +184,7 @@ def test_a_gamepad_drives_while_a_shoulder_button_is_held(served, open_page, pat
     wait_for(page, lambda: ahead in clients.called("drive"), "the gamepad drives")
     assert clients.called("drive")[0][1] < 0.9 * SPEEDS["forwards"], "the velocity jumps"
     page.evaluate(press, False)
-    wait_for(page, lambda: clients.calls[-1] == ("stop",), "the end of the motion")
+    wait_for(page, lambda: clients.calls[-1] == ("stop", TOPIC), "the end of the motion")
 
 
 def test_a_gamepad_moves_a_target_from_where_it_is(served, open_page):
@@ -207,9 +210,9 @@ def connect_page(served: ServedPages, path: str = "/teleop") -> Any:
 
 def error(connection: Any) -> str:
     """Return the next error."""
-    while '"error"' not in (message := connection.recv(60.0)):
+    while '"error"' not in (message := str(connection.recv(60.0))):
         pass
-    return str(message)
+    return message
 
 
 def test_invalid_messages_are_errors_without_effect(served):
@@ -238,3 +241,56 @@ def test_another_site_opens_no_connection(served):
         connect(
             served.url.replace("http", "ws") + "/teleop", origin="http://evil.example", proxy=None
         )
+
+
+def test_a_status_that_fails_ends_motions_but_not_the_viewer(served, monkeypatch, caplog):
+    failures, stops = [], []
+
+    def fail(now: float) -> None:
+        failures.append(now)
+        raise ValueError("the status failed")
+
+    with monkeypatch.context() as patch, connect_page(served) as connection:
+        patch.setattr(served.teleop._status, "tick", fail)
+        patch.setattr(served.teleop._motion, "stop", lambda: stops.append(1))
+        until(lambda: len(failures) >= 3, "the viewer continues", lambda: time.sleep(0.05))
+        assert len(stops) >= 2
+        patch.undo()
+        collected_at = served.teleop._status.collected_at
+        until(
+            lambda: served.teleop._status.collected_at > collected_at,
+            "a newer status",
+            lambda: connection.recv(60.0),
+        )
+    assert len([it for it in caplog.records if "motions end" in it.getMessage()]) == 1, "it is once"
+
+
+def test_a_connection_whose_checks_fail_is_closed_and_its_motion_ends(served, monkeypatch, caplog):
+    def fail(key: Any) -> None:
+        raise ValueError("no image")
+
+    with connect_page(served) as connection:
+        while TOPIC not in connection.recv(60.0):
+            pass
+        connection.send('{"control": "take"}')
+        connection.send(json.dumps({"move": {"name": TOPIC, "linear": [1, 0, 0], "angular": ZERO}}))
+        monkeypatch.setattr(served.clients.images, "subscribe", fail)
+        connection.send(json.dumps({"camera": next(iter(served.teleop._status.cameras))}))
+        with pytest.raises(ConnectionClosed):
+            error(connection)
+    until(lambda: ("stop", TOPIC) in served.clients.calls, "a stop", lambda: time.sleep(0.05))
+    monkeypatch.undo()
+    assert "closing a connection: ValueError: no image" in caplog.text
+
+
+def test_read_only_pages_do_not_keep_others_from_control(served):
+    with ExitStack() as stack:
+        for _ in range(16):
+            stack.enter_context(connect_page(served, "/teleop?watch"))
+        refused = stack.enter_context(connect_page(served, "/teleop?watch"))
+        with pytest.raises(ConnectionClosed, match="too many pages"):
+            refused.recv(60.0)
+        with connect_page(served) as connection:
+            connection.send('{"control": "take"}')
+            while '"control": "yours"' not in connection.recv(60.0):
+                pass
