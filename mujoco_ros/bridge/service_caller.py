@@ -86,9 +86,16 @@ class ServiceCaller:
         """Return whether a service is discovered; rarely true at the first call for a name."""
         return bool(self._client(kind, name).service_is_ready())
 
-    def forget(self, prefix: str) -> None:
-        """Fail the calls of all services whose names begin with `prefix`, and close the clients."""
-        for name in [name for name in self._clients if name.startswith(prefix)]:
+    def forget(self, named: str) -> None:
+        """Fail the calls of a service, and close its client.
+
+        Args:
+            named: Its full name; with "/" at the end, all services whose names begin so.
+        """
+        is_prefix = named.endswith("/")
+        for name in list(self._clients):
+            if not (name.startswith(named) if is_prefix else name == named):
+                continue
             client = self._clients.pop(name)
             for call in [call for call in self._pending if call.client is client]:
                 self._fail(call, "it is gone")

@@ -12,9 +12,8 @@ from mujoco_ros.bridge.service_caller import TIMEOUT_S, ServiceCaller
 class Deaf:
     """A client of an available service whose responses are lost until a test sends one."""
 
-    srv_name = "get"
-
-    def __init__(self) -> None:
+    def __init__(self, name: str = "get") -> None:
+        self.srv_name = name
         self.sent: list[Future] = []
         self.removed: list[Future] = []
 
@@ -61,3 +60,25 @@ def test_another_request_times_out(client):
     clerk.tick(begin + TIMEOUT_S + 0.5)
     assert reasons == ["get does not answer"]
     assert client.removed == client.sent
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "gone"),
+    [
+        ("/arm/open", ["/arm/open"]),
+        ("/arm/", ["/arm/open", "/arm/open_gripper"]),
+        ("/arm/absent", []),
+    ],
+)
+def test_a_service_is_forgotten_by_its_whole_name_or_those_of_a_namespace(forgotten, gone):
+    failed: list[str] = []
+    destroyed: list[str] = []
+    node = SimpleNamespace(
+        create_client=lambda _kind, name, **_: Deaf(name),
+        destroy_client=lambda client: destroyed.append(client.srv_name),
+    )
+    caller = ServiceCaller(node)
+    for name in ("/arm/open", "/arm/open_gripper", "/arms/open"):
+        caller.call(None, name, "?", pytest.fail, lambda _reason, name=name: failed.append(name))
+    caller.forget(forgotten)
+    assert failed == destroyed == gone

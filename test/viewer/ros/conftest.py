@@ -28,10 +28,11 @@ class FakeServiceCaller:
     ) -> None:
         self.open.append((name, request, on_response, on_failure))
 
-    def forget(self, prefix: str) -> None:
-        """Fail the requests to all services whose names begin with `prefix`."""
-        for name in [name for name in self.names() if name.startswith(prefix)]:
-            self._take(name)[3]("it is gone")
+    def forget(self, named: str) -> None:
+        """Fail the requests to a service; with "/" at the end, to all whose names begin so."""
+        for name in self.names():
+            if name == named or (named.endswith("/") and name.startswith(named)):
+                self._take(name)[3]("it is gone")
 
     def names(self) -> list[str]:
         return [name for name, *_ in self.open]

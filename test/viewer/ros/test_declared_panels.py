@@ -115,6 +115,30 @@ def test_a_button_calls_its_service(panels, until, caller):
     assert until(lambda: "/hand/panel/open" not in caller.names()), "no panel has it"
 
 
+def test_a_pressed_button_keeps_its_client_while_any_panel_has_it(panels, until, ros_node, caller):
+    """The end of `/hand/open` does not concern `/hand/open_wide`."""
+
+    def declare(name: str, *services: str):
+        items = [{"kind": "button", "label": it, "service": it} for it in services]
+        publisher = ros_node.create_publisher(String, f"/{name}/panel", LATCHED)
+        groups = [{"name": "", "items": items}]
+        publisher.publish(String(data=json.dumps(DESCRIPTION | {"groups": groups})))
+        return publisher
+
+    leaving = declare("hand", "/hand/open", "/hand/shared")
+    staying = declare("arm", "/hand/open_wide", "/hand/shared")
+    assert until(lambda: len(panels.known) == 2)
+    pressed = ["/hand/open", "/hand/open_wide", "/hand/shared"]
+    for service in pressed:
+        panels.press("Open", service)
+    assert until(lambda: set(pressed) <= set(caller.names()))
+    ros_node.destroy_publisher(leaving)
+    assert until(lambda: "/hand/open" not in caller.names())
+    assert set(pressed[1:]) <= set(caller.names())
+    ros_node.destroy_publisher(staying)
+    assert until(lambda: not set(pressed) & set(caller.names()))
+
+
 def test_a_watched_table_is_received(panels, until, ros_node):
     publisher = ros_node.create_publisher(String, "/hand/panel/feet", 10)
     panels.watch(["/hand/panel/feet"])
