@@ -289,7 +289,7 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     try:
         if below is not None:
-            below.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_folder(below)
         folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             if below is not None:
@@ -305,6 +305,18 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
         raise UserInputError(f"{kind} '{path}' cannot be created: {_reason(error)}") from error
 
 
+def create_folder(path: Path) -> None:
+    """Create a folder for files that only its user can read, and its parents, where they lack.
+
+    Raises:
+        UserInputError: It cannot be created.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"folder '{path}' cannot be created: {_reason(error)}") from error
+
+
 @contextmanager
 def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterator[BinaryIO]:
     """Yield a file without a name; at the end of the block, all of its content gets the name.
@@ -317,7 +329,7 @@ def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterat
     """
     try:
         if below is not None:
-            below.mkdir(parents=True, exist_ok=True, mode=0o700)
+            create_folder(below)
         if os.path.lexists(path):
             raise UserInputError(f"{kind} '{path}' exists; it is not overwritten")
         with TemporaryFile(dir=path.parent, buffering=0) as unnamed:

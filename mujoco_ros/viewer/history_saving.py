@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
 
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import create_folder
 from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.process import child_process
@@ -107,6 +109,11 @@ class HistorySaving:
         command = _COMMANDS.get(kind, "").format(path)
         self.request = request = Request(f"save {path}", command=command)
         self._cancelled.clear()
+        try:
+            further = self._arguments(kind, camera)
+        except UserInputError as error:
+            request.fail(str(error))
+            return request
         shown = self._state.shown
         task = _Task(
             kind=kind,
@@ -114,7 +121,7 @@ class HistorySaving:
             state=self._state.name,
             span=(start, end),
             shown=None if shown is None else shown.time,
-            arguments=self._bag_arguments() if kind == BAG else self._camera_arguments(camera),
+            arguments=further,
         )
         arguments = request, task
         threading.Thread(target=self._run, args=arguments, name="history", daemon=True).start()
@@ -133,6 +140,11 @@ class HistorySaving:
         name = f"{scene}_{self._now():%Y-%m-%d_%H-%M-%S}{suffix}"
         return output_folder("" if folder is None else str(folder.value)) / name
 
+    def _arguments(self, kind: str, camera: mujoco.MjvCamera | None) -> tuple[str, ...]:
+        if kind == BAG:
+            return self._bag_arguments()
+        return self._camera_arguments(camera) if kind in (FILM, IMAGE) else ()
+
     def _bag_arguments(self) -> tuple[str, ...]:
         namespace = self._parameters.simulator.rpartition("/")[0]
         sign = self._parameters.known.get("wrench_sign")
@@ -144,12 +156,12 @@ class HistorySaving:
             return ()
         model, kinds = self._state.model, mujoco.mjtCamera
         if camera.type == int(kinds.mjCAMERA_FIXED):
-            return (f"--camera={model.camera(camera.fixedcamid).name}",)
+            return (f"--camera={_name(model.camera(camera.fixedcamid), 'camera')}",)
         pose = (*camera.lookat, camera.distance, camera.azimuth, camera.elevation)
         numbers = [f"{number:.6f}" for number in pose]
         if camera.type != int(kinds.mjCAMERA_TRACKING):
             return ("--pose", *numbers)
-        return ("--pose", *numbers, f"--follow={model.body(camera.trackbodyid).name}")
+        return ("--pose", *numbers, f"--follow={_name(model.body(camera.trackbodyid), 'body')}")
 
     def _run(self, request: Request, task: _Task) -> None:
         try:
@@ -181,6 +193,7 @@ class HistorySaving:
         Raises:
             UserInputError: It failed, or was cancelled.
         """
+        create_folder(task.path.parent)
         with (
             os.fdopen(os.memfd_create("past states"), "wb", buffering=0) as log,
             TemporaryFile() as errors,
@@ -212,3 +225,16 @@ class HistorySaving:
                 lines = errors.read().decode(errors="replace").splitlines()
                 reason = lines[-1] if lines else child_process.exit_reason(code)
                 raise UserInputError(reason.removeprefix(_ERROR))
+
+
+def _name(element: Any, kind: str) -> str:
+    """Return the name of a camera or body, by which the exporter finds it.
+
+    Raises:
+        UserInputError: It has none.
+    """
+    if not element.name:
+        raise UserInputError(
+            f"{kind} {element.id} of the model has no name; choose another view, or name it"
+        )
+    return str(element.name)

@@ -1,5 +1,6 @@
 """Saving the past states of a simulation from the viewer."""
 
+import stat
 import threading
 from datetime import datetime
 
@@ -19,6 +20,8 @@ from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.writer import describe_robots
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.history_saving import BAG, FILM, IMAGE, LOG, TABLE, HistorySaving
+
+IMAGES = FILM, IMAGE
 
 
 @pytest.fixture
@@ -81,8 +84,9 @@ def test_the_shown_state_stays_while_the_states_are_saved(state, tmp_path, monke
 
 @pytest.fixture
 def saving(state, tmp_path):
+    """Into a folder that does not exist at first."""
     clients = FakeClients()
-    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path))
+    clients.parameters.known["output_folder"] = ParameterInfo(value=str(tmp_path / "out"))
     return HistorySaving(state, clients.parameters, lambda: datetime(2026, 1, 2, 3, 4, 5))
 
 
@@ -92,7 +96,7 @@ def test_the_chosen_span_is_saved_as_a_bag(saving, state, tmp_path):
     assert saving.is_busy
     finish()
     assert request.ok, request.message
-    path = tmp_path / "arm_2026-01-02_03-04-05.mcap"
+    path = tmp_path / "out" / "arm_2026-01-02_03-04-05.mcap"
     assert request.command == f"ros2 bag play {path}"
     with Reader(path) as reader:
         counts = {it.topic: it.msgcount for it in reader.connections}
@@ -107,9 +111,48 @@ def test_an_image_shows_what_the_page_does(saving, state, tmp_path):
     request = saving.save(IMAGE, camera=camera)
     finish()
     assert request.ok, request.message
-    image = cv2.imread(str(tmp_path / "arm_2026-01-02_03-04-05.png"))
+    image = cv2.imread(str(tmp_path / "out" / "arm_2026-01-02_03-04-05.png"))
     assert image.shape == (720, 1280, 3)
     assert np.ptp(image) > 100
+
+
+def test_a_film_is_saved_in_a_new_folder_for_its_user_alone(saving, state, tmp_path):
+    pytest.importorskip("av", reason="the extra 'video' is not installed")
+    request = saving.save(FILM, start=float(state.past.times[-3]))
+    finish()
+    assert request.ok, request.message
+    assert (tmp_path / "out" / "arm_2026-01-02_03-04-05.mp4").stat().st_size > 1000
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
+
+
+def test_a_folder_that_cannot_be_created_is_named(saving, tmp_path):
+    (tmp_path / "out").write_text("a file")
+    request = saving.save(BAG)
+    finish()
+    assert request.ok is False
+    assert f"folder '{tmp_path / 'out'}' cannot be created: File exists" in request.message
+
+
+def test_a_camera_or_body_without_a_name_is_an_error_of_images_alone(
+    saving, state, monkeypatch, tmp_path
+):
+    model = mujoco.MjModel.from_xml_string(
+        "<mujoco><worldbody><camera/><body><geom size='1'/></body></worldbody></mujoco>"
+    )
+    fixed, tracking = mujoco.MjvCamera(), mujoco.MjvCamera()
+    fixed.type, fixed.fixedcamid = int(mujoco.mjtCamera.mjCAMERA_FIXED), 0
+    tracking.type, tracking.trackbodyid = int(mujoco.mjtCamera.mjCAMERA_TRACKING), 1
+    with monkeypatch.context() as patch:
+        patch.setattr(state, "model", model)
+        requests = [saving.save(kind, camera=it) for it in (fixed, tracking) for kind in IMAGES]
+        assert not saving.is_busy
+        table = saving.save(TABLE, camera=fixed)
+    finish()
+    assert table.ok, table.message
+    assert [it.ok for it in requests] == [False] * 4
+    assert all("camera 0 of the model has no name" in it.message for it in requests[:2])
+    assert all("body 1 of the model has no name" in it.message for it in requests[2:])
+    assert [it.suffix for it in (tmp_path / "out").iterdir()] == [".csv"]
 
 
 def test_a_cancelled_film_leaves_nothing(saving, state, tmp_path):
@@ -117,7 +160,7 @@ def test_a_cancelled_film_leaves_nothing(saving, state, tmp_path):
     saving.cancel()
     finish()
     assert (request.ok, request.message) == (False, "cancelled")
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("out/*"))
 
 
 def test_the_error_of_the_process_is_the_result(saving, state, monkeypatch, tmp_path):
@@ -127,7 +170,7 @@ def test_the_error_of_the_process_is_the_result(saving, state, monkeypatch, tmp_
     finish()
     assert request.ok is False
     assert request.message.startswith("the pose of a camera has 6 numbers")
-    assert not list(tmp_path.iterdir())
+    assert not list(tmp_path.glob("out/*"))
 
 
 @pytest.mark.parametrize("length", [0.0])
