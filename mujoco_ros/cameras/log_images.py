@@ -15,6 +15,8 @@ from mujoco_ros.sim.state_log.reader import LogSegment
 _POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
 """Numbers of the pose of a free camera, the distance among them, and their bound [m or deg]."""
 _ROUNDING_S = 1e-9
+_MOST_FRAMES = 1_000_000
+"""Most frames of a film: more than nine hours at 30 frames per second."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -86,11 +88,17 @@ def film_rows(times: np.ndarray, start: float, end: float, rate: float) -> np.nd
         rate: Frames per second.
 
     Raises:
-        UserInputError: There is no row in that span.
+        UserInputError: There is no row in that span, or it takes too many frames.
     """
     rows = rows_between(times, start, end)
     played = np.cumsum([0.0, *np.maximum(np.diff(times[rows]), 0.0)])
-    count = int((played[-1] + _ROUNDING_S) * rate) + 1
+    last = (played[-1] + _ROUNDING_S) * rate
+    if not last < _MOST_FRAMES:  # true for NaN
+        raise UserInputError(
+            f"a film of {played[-1]:g} s is too long: at {rate:g} frames per second, "
+            f"it can take {_MOST_FRAMES / rate:.0f} s; choose a shorter span"
+        )
+    count = int(last) + 1
     at = np.searchsorted(played, np.arange(count) / rate + _ROUNDING_S, side="right") - 1
     return np.asarray(rows[at])
 

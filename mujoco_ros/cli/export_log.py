@@ -48,7 +48,7 @@ def _export(options: argparse.Namespace) -> int:
             f"choose one by --segment, from 0 to {len(log.segments) - 1}"
         )
     number = options.segment or 0
-    if number >= len(log.segments):
+    if not 0 <= number < len(log.segments):
         raise UserInputError(
             f"'{options.log}' has no segment {number}, but 0 to {len(log.segments) - 1}"
         )
@@ -64,9 +64,10 @@ def _export(options: argparse.Namespace) -> int:
 
 def _write_bag(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> None:
     # Imported only for bags: images need no ROS.
-    from mujoco_ros.recording.ros.log_bag import write_bag
+    from mujoco_ros.recording.ros.log_bag import rows_of_run, write_bag
 
-    rows = rows_between(log.segments[0].time, options.start, options.end)
+    times = log.segments[0].time
+    rows = rows_of_run(times, rows_between(times, options.start, options.end), options.run)
     write_bag(
         file,
         Playback(log, lambda _segment: None),
@@ -174,6 +175,9 @@ def _parser() -> argparse.ArgumentParser:
     bags.add_argument("--namespace", default="", help="of the topics, default: none")
     bags.add_argument(
         "--wrench-sign", choices=_SIGNS, default=_SIGNS[0], help="as the simulator's parameter"
+    )
+    bags.add_argument(
+        "--run", type=int, metavar="N", help="number of the run, of a span with resets"
     )
     parser.add_argument("--progress", type=int, help=argparse.SUPPRESS)  # descriptor of a pipe
     return parser

@@ -105,6 +105,15 @@ def test_a_film_is_in_real_time_and_continues_after_a_reset():
     assert film_rows(times[:1], 0.0, 0.0, 30.0).tolist() == [0]
 
 
+@pytest.mark.parametrize("last", [1e9, 1e300, math.inf])
+def test_a_film_of_too_many_frames_is_an_error(last):
+    with pytest.raises(
+        UserInputError, match="too long: at 30 frames per second, it can take 33333"
+    ):
+        film_rows(np.array([0.0, last]), -math.inf, math.inf, 30.0)
+    assert film_rows(np.array([0.0, last]), 0.0, 1.0, 30.0).tolist() == [0]
+
+
 def test_a_span_without_rows_is_an_error():
     with pytest.raises(UserInputError, match="from 2 to 3 s; its rows are from 0 to 1 s"):
         rows_between(np.array([0.0, 1.0]), 2.0, 3.0)

@@ -1,6 +1,7 @@
 """The executable `export_log`: bags, films and images of a state log."""
 
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
@@ -25,20 +26,27 @@ from mujoco_ros.sim.state_log.writer import StateLogWriter
 SMALL = ("--size", "64x48")
 
 
-@pytest.fixture(scope="module")
-def log(tmp_path_factory) -> StateLog:
-    """0.5 s of an arm that moves, 100 rows a second."""
-    path = tmp_path_factory.mktemp("log") / "arm.mjlog"
+def write_log(path: Path, steps: Sequence[int]) -> None:
+    """Write a log of an arm that moves, 100 rows a second, with a reset between the numbers."""
     simulation = Simulation(load_scene("arm"))
-    simulation.references.q[0] += 0.5
     ring = RingBuffer(simulation, simulation.plant, 10)
-    for _ in range(500):
-        simulation.step()
-        ring.add_step()
+    for count in steps:
+        simulation.reset()
+        simulation.references.q[0] += 0.5
+        for _ in range(count):
+            simulation.step()
+            ring.add_step()
     ring.closed = True
     writer = StateLogWriter(path)
     writer.add(ring)
     writer.close()
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory) -> StateLog:
+    """0.5 s of an arm that moves, 100 rows a second."""
+    path = tmp_path_factory.mktemp("log") / "arm.mjlog"
+    write_log(path, steps=(500,))
     return StateLog.open(path)
 
 
@@ -72,6 +80,25 @@ def test_a_bag_has_the_topics_of_the_simulator_at_each_row(log, tmp_path):
     assert {"forearm_link", "box"} <= frames, "all links, for readers without a publisher of them"
 
 
+def test_a_bag_has_one_run_of_a_log_with_a_reset(tmp_path, capsys):
+    path, bag = tmp_path / "arm.mjlog", tmp_path / "arm.mcap"
+    write_log(path, steps=(40, 30))
+    first, second = StateLog.open(path).time[:4], StateLog.open(path).time[4:]
+    assert second[0] < first[-1], "no reset"
+    assert main([str(path), str(bag)]) == 1
+    message = capsys.readouterr().err
+    assert f"the span has resets, at {first[-1]:g} s; choose one of the runs 0, 1 by" in message
+    assert not bag.exists()
+    for run, times in enumerate((first, second)):
+        bag = tmp_path / f"{run}.mcap"
+        assert main([str(path), str(bag), f"--run={run}"]) == 0
+        expected = [round(1e9 * time) for time in times]
+        assert [time for time, _ in messages(bag, "/clock")] == expected
+    bag = tmp_path / "span.mcap"
+    assert main([str(path), str(bag), f"--start={first[-1]}"]) == 0
+    assert len(messages(bag, "/clock")) == 1, "the second run is shorter"
+
+
 def test_a_film_takes_as_long_as_the_states(log, tmp_path):
     av = pytest.importorskip("av", reason="the extra 'video' is not installed")
     path = tmp_path / "arm.mp4"
@@ -101,6 +128,9 @@ def test_an_image_is_the_first_row_from_a_camera(log, tmp_path):
         ("arm.png", ("--start", "7"), "no row from 7 to inf s; its rows are from"),
         ("arm.png", ("--camera", "absent"), "'absent'"),
         ("arm.mcap", ("--segment", "3"), "no segment 3, but 0 to 0"),
+        ("arm.mcap", ("--segment", "-1"), "no segment -1, but 0 to 0"),
+        ("arm.mcap", ("--segment", "-7"), "no segment -7, but 0 to 0"),
+        ("arm.mcap", ("--run", "1"), "the span has no run 1, but 0"),
         ("arm.mp4", ("--size", "63x48"), "must be even, got 63x48"),
         ("missing/arm.png", (), "cannot be written: No such file or directory"),
     ],

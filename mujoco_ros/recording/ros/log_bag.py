@@ -1,7 +1,7 @@
 """The topics of the simulator as a bag, made from a state log without a running node."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -20,6 +20,7 @@ from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import LATCHED, WrenchSign, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
@@ -30,6 +31,8 @@ from mujoco_ros.recording.ros.qos import as_rosbag2, as_text
 from mujoco_ros.sim.state.playback import Playback
 
 _COMPRESSION = "zstd"
+_MOST_LISTED = 10
+"""Most resets or runs in an error message."""
 
 
 class _Messages:
@@ -83,6 +86,36 @@ class _Messages:
         return write
 
 
+def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndarray:
+    """Return those rows that belong to one run; a run ends where the time jumps back, by a reset.
+
+    Args:
+        times: Time of each row of the log [s].  # (n,)
+        rows: Indices of rows, increasing.  # (m,)
+        run: Number of the run in the log; None if the rows are of a single one.
+
+    Raises:
+        UserInputError: They are of several, or none is of that run.
+    """
+    resets = np.flatnonzero(np.diff(times) < 0.0)
+    runs = np.searchsorted(resets, rows, side="left")
+    present = np.unique(runs).tolist()
+    if run is None and len(present) > 1:
+        at = _listed(f"{times[it]:g} s" for it in resets[present[0] : present[-1]])
+        raise UserInputError(
+            f"a bag has one run, but the span has resets, at {at}; choose one of the runs "
+            f"{_listed(present)} by --run, or a span of one by --start and --end"
+        )
+    if run is not None and run not in present:
+        raise UserInputError(f"the span has no run {run}, but {_listed(present)}")
+    return rows if run is None else rows[runs == run]
+
+
+def _listed(items: Iterable[object]) -> str:
+    texts = [str(it) for it in items]
+    return ", ".join([*texts[:_MOST_LISTED], *(["…"] if len(texts) > _MOST_LISTED else [])])
+
+
 def write_bag(
     file: BinaryIO,
     playback: Playback,
@@ -100,7 +133,7 @@ def write_bag(
     Args:
         file: An empty file.
         playback: The log, whose first segment is written.
-        rows: Indices of the rows, increasing.  # (n,)
+        rows: Indices of the rows, increasing, without a reset between them.  # (n,)
         name: Name of the file in its own metadata.
         namespace: Namespace of the relative names of topics.
         wrench_sign: Sign of wrenches, as the simulator's parameter.
