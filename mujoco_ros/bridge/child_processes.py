@@ -46,7 +46,7 @@ CHILD_PROCESS_PARAMETERS = (
     ParameterSpec(
         name="viewer_host",
         default="127.0.0.1",
-        description="Address of the web page; from other machines with the token in the log",
+        description="Address of the web page; from other machines with a token from the terminal",
         read_only=True,
     ),
     ParameterSpec(

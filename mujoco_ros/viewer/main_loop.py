@@ -1,5 +1,6 @@
 """The viewer: a web page or a window of the shared state."""
 
+import sys
 from collections.abc import Callable, Sequence
 
 from mujoco.studio import plugin, viewer_protocol
@@ -55,9 +56,11 @@ def serve_page(
     teleop = _teleop(state, clients, shown)
     plugins = _plugins(state, clients, shown)
     page = open_page(guard, _feed(state, displays, teleop.tick), plugins, teleop.handle)
+    if guard.tokens is not None:  # the log is a topic, which bags record
+        control = guard.tokens.link(guard.url, Role.CONTROL)
+        watch = guard.tokens.link(f"{guard.url}watch", Role.WATCH)
+        sys.stderr.write(f"page: {control}\nread-only page: {watch}\n")
     log(f"the viewer is at {guard.address_text}")
-    if guard.tokens is not None:
-        log(f"a read-only page is at {guard.tokens.link(guard.url + 'watch', Role.WATCH)}")
     viewer_protocol.run_viewer_loop(page)
 
 

@@ -6,7 +6,7 @@ import secrets
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
@@ -35,10 +35,12 @@ class AccessTokens:
 
     Attributes:
         tokens: The token of each role.
+        file: Where they are kept; None if they are not.
     """
 
-    def __init__(self, tokens: Mapping[Role, str] | None = None) -> None:
+    def __init__(self, tokens: Mapping[Role, str] | None = None, file: Path | None = None) -> None:
         """Use these tokens, or new ones."""
+        self.file = file
         self.tokens = tokens or {role: secrets.token_urlsafe(_TOKEN_BYTES) for role in Role}
 
     @classmethod
@@ -52,11 +54,11 @@ class AccessTokens:
         path = files.find(_NAME)
         try:
             read = json.loads(read_file(path, largest=_LARGEST)) if path else {}
-            return cls({role: _valid(read[role.value]) for role in Role})
+            return cls({role: _valid(read[role.value]) for role in Role}, path)
         except (UserInputError, ValueError, TypeError, KeyError):
             new = cls()
         try:
-            files.write(_NAME, json.dumps(new.tokens, indent=1).encode())
+            new.file = files.write(_NAME, json.dumps(new.tokens, indent=1).encode())
         except OSError as error:
             raise UserInputError(f"the access tokens cannot be written: {error}") from error
         return new
@@ -69,13 +71,22 @@ class AccessTokens:
         return next(filter(None, roles), None)
 
     def login(self, request: Request, cookie: str) -> Response | None:
-        """Return the response to a link with a token: the page without it, and the cookie."""
-        address = urlsplit(request.path)
-        token = parse_qs(address.query).get(_QUERY, [""])[0]
-        if self._role_of(token) is None:
+        """Return the response to a link with a token: the page without it, and the cookie.
+
+        A browser that has control keeps it when it opens a read-only link.
+        """
+        path, _, query = request.path.partition("?")
+        try:
+            token = parse_qs(query).get(_QUERY, [""])[0]
+        except ValueError:
             return None
-        page = address.path if _PAGE.fullmatch(address.path) else "/"
+        role = self._role_of(token)
+        if role is None:
+            return None
+        page = path if _PAGE.fullmatch(path) else "/"
         headers = Headers({"Location": page, "Content-Length": "0"})
+        if role is Role.WATCH and self.role(request.headers, cookie) is Role.CONTROL:
+            return Response(303, "See Other", headers, b"")
         attributes = f"Path=/; Max-Age={_YEAR_S}; HttpOnly; SameSite=Lax"
         headers["Set-Cookie"] = f"{cookie}={token}; {attributes}"
         return Response(303, "See Other", headers, b"")

@@ -19,6 +19,7 @@ from websockets.http11 import Request, Response
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.web.access import AccessTokens, Role
+from mujoco_ros.viewer.web.bounded_connection import BoundedConnection
 from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
@@ -29,7 +30,9 @@ _LOG = logging.getLogger(__name__)
 _PORTS_TRIED = 20
 _BACKLOG = 128
 _UPLOADS = "/drop"
-_NO_TOKEN = "open the page with the link in the log of the simulator, which contains a token\n"
+_NO_TOKEN = "open the page with a link from the terminal of the simulator; it contains a token\n"
+_LARGEST_MESSAGE = 1 << 12
+"""Bytes of a message to a further handler; also clients that may only watch send such."""
 _PANELS = "/ui"
 # Other sites may neither embed the page nor read the model.
 _REVOKED = {"access-control-allow-origin", "cross-origin-resource-policy"}
@@ -112,10 +115,13 @@ class WebServerGuard:
 
     @property
     def address_text(self) -> str:
-        """The links to the page, and the reason if the port is not the requested one."""
-        text = self.url if self.tokens is None else self.tokens.link(self.url, Role.CONTROL)
+        """The address of the page, and what to know about its port and its tokens."""
+        text = self.url
         if self._requested_port not in (0, self.port):
             text += f" (port {self._requested_port} is taken)"
+        if self.tokens is not None:
+            text += "; the terminal has links with tokens"
+            text += f", which are kept in {self.tokens.file}" if self.tokens.file else ""
         return text
 
     @property
@@ -189,6 +195,7 @@ class WebServerGuard:
             if path in responses:
                 return responses[path]()
             if path in handlers:
+                connection.protocol.max_message_size = _LARGEST_MESSAGE
                 return None
             return process_request(connection, request)
 
@@ -201,10 +208,13 @@ class WebServerGuard:
             for name in _REVOKED & final.headers.keys():
                 del final.headers[name]
             final.headers.update(_HARDENING)
+            if final.status_code >= 400 and isinstance(connection, BoundedConnection):
+                connection.abort_later()
             return final
 
         asyncio.get_running_loop().set_exception_handler(_report_error)
         options |= {"compression": None, "extensions": [message_compression()]}
+        options["create_connection"] = BoundedConnection
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     def _role(self, request: Request) -> Role | None:

@@ -223,8 +223,11 @@ def test_invalid_messages_are_errors_without_effect(served):
         assert "take control" in error(connection)
         connection.send(b"\xff\xfe")
         assert "no JSON" in error(connection)
-        connection.send("x" * 5000)
+        connection.send("x" * 3000)
         assert "more than 2048" in error(connection)
+        connection.send("x" * 5000)
+        with pytest.raises(ConnectionClosed, match="too big"):
+            error(connection)
     assert served.clients.calls == []
 
 

@@ -2,17 +2,25 @@
 
 import http.client
 import json
+import socket
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import pytest
+from fake_clients import FakeClients
 from mujoco.studio import viewer_protocol
 from still_state import StillState
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer import main_loop
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
+from mujoco_ros.viewer.main_loop import serve_page
+from mujoco_ros.viewer.web import bounded_connection
 from mujoco_ros.viewer.web.access import AccessTokens, Role
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
@@ -20,8 +28,9 @@ from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 @pytest.fixture(scope="module")
 def guard() -> Iterator[WebServerGuard]:
-    """Serve the page to other machines."""
-    guard, state, opened = WebServerGuard("0.0.0.0", 0), StillState("arm"), threading.Event()
+    """Serve the page as to other machines."""
+    guard, state, opened = WebServerGuard("127.0.0.1", 0), StillState("arm"), threading.Event()
+    guard.tokens = AccessTokens()
 
     def run() -> None:
         page = open_page(guard, Feed(state, EntityDisplays(state)), [])
@@ -34,6 +43,22 @@ def guard() -> Iterator[WebServerGuard]:
     yield guard
     state.ended = True
     thread.join()
+
+
+class LocalWithTokens(WebServerGuard):
+    """A server of this machine with the tokens of one that others can reach."""
+
+    def __init__(self, *arguments: Any, token_folder: Path, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self.tokens = AccessTokens.kept(token_folder)
+
+
+def is_open(client: socket.socket) -> bool:
+    """Wait for a response or the end of a connection; return whether it is a response."""
+    try:
+        return client.recv(1) != b""
+    except ConnectionResetError:
+        return False
 
 
 def get(guard: WebServerGuard, path: str, cookie: str = "") -> http.client.HTTPResponse:
@@ -77,9 +102,52 @@ def test_the_read_only_token_opens_the_read_only_page_alone(guard):
     assert (response.status, response.headers["Location"]) == (303, "/watch")
 
 
-def test_the_log_has_a_link_with_the_token(guard):
-    token = guard.tokens.tokens[Role.CONTROL]
-    assert guard.address_text == f"http://localhost:{guard.port}/?token={token}"
+@pytest.mark.parametrize("path", ["//[x", "//[x?token=a", "/?token=%", "/?" + "&".join("a" * 99)])
+def test_a_malformed_link_is_unauthorized(guard, path):
+    assert get(guard, path).status in (401, 403)
+
+
+def test_a_browser_with_control_keeps_it_when_it_opens_the_read_only_link(guard):
+    control, watch = (guard.tokens.tokens[role] for role in (Role.CONTROL, Role.WATCH))
+    path = f"/watch?token={watch}"
+    assert watch in get(guard, path).headers["Set-Cookie"]
+    response = get(guard, path, f"{guard.cookie}={control}")
+    assert (response.status, response.headers["Location"]) == (303, "/watch")
+    assert "Set-Cookie" not in response.headers
+
+
+def test_a_connection_without_a_request_is_closed(guard, monkeypatch):
+    monkeypatch.setattr(bounded_connection, "REQUEST_S", 0.2)
+    with socket.create_connection(("127.0.0.1", guard.port), timeout=120.0) as silent:
+        assert not is_open(silent)
+
+
+def test_the_number_of_connections_without_a_request_is_limited(guard, monkeypatch):
+    monkeypatch.setattr(bounded_connection, "REQUEST_S", 1000.0)
+    monkeypatch.setattr(bounded_connection, "MOST_REQUESTS", 2)
+    address = "127.0.0.1", guard.port
+    with ExitStack() as stack:
+        first, second, third = (
+            stack.enter_context(socket.create_connection(address, timeout=120.0)) for _ in range(3)
+        )
+        assert not is_open(third)
+        for kept in (first, second):
+            kept.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert is_open(kept)
+
+
+def test_the_log_has_the_address_without_a_token(tmp_path, capfd, monkeypatch):
+    lines: list[str] = []
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    monkeypatch.setattr(main_loop, "WebServerGuard", LocalWithTokens)
+    state = StillState("arm")
+    state.ended = True
+    serve_page(state, FakeClients(), "127.0.0.1", 0, log=lines.append, on_lag=lambda _: None)
+    (line,), written = lines, capfd.readouterr().err
+    tokens = json.loads((tmp_path / "mujoco_ros/viewer_access/access.json").read_text())
+    assert line.endswith(f"are kept in {tmp_path}/mujoco_ros/viewer_access/access.json")
+    assert not any(token in line for token in tokens.values())
+    assert all(f"?token={token}\n" in written for token in tokens.values())
 
 
 def test_a_server_of_this_machine_needs_no_token():
