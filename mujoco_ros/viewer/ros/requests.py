@@ -17,7 +17,7 @@ class Requests:
 
     Attributes:
         latest: The latest request.
-        image_age_s: Age of the displayed image [s]. Requests on an old one report it.
+        image_age_s: Age of the image of the main page [s]. Requests of all pages report an old one.
     """
 
     def __init__(self, node: Node) -> None:
