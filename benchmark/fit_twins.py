@@ -30,7 +30,7 @@ def main() -> None:
         found = fit(robot, twin.record(options.seconds))
         spent = time.process_time() - begin
         other = twin.record(_HELD_OUT_S, seed=2)
-        before = replay(robot, other, robot.values, robot.delay).ratio.max()
+        before = replay(robot, other, robot.values, found.scene_delay).ratio.max()
         after = replay(robot, other, found.values, found.delay).ratio.max()
         errors = " | ".join(f"{_worst(found, twin, kind):.2f}" for kind in KINDS)
         unsure = sum(not it.determined for it in found.estimates)

@@ -26,7 +26,7 @@ def fit_plot() -> str:
     found = fit(robot, twin.record(10.0))
     other = twin.record(8.0, seed=2)
     runs = (
-        ("scene", _ORANGE, replay(robot, other, robot.values, robot.delay)),
+        ("scene", _ORANGE, replay(robot, other, robot.values, found.scene_delay)),
         ("fitted", _BLUE, replay(robot, other, found.values, found.delay)),
     )
     grid = []

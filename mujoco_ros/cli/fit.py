@@ -1,13 +1,19 @@
 """Fit armature, friction, damping, gains and delay of a robot to a bag, as a scene overlay."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, report_errors
 from mujoco_ros.identification.fit import fit
-from mujoco_ros.identification.overlay_file import overlay_text
+from mujoco_ros.identification.overlay_file import (
+    SCENE_SUFFIXES,
+    overlay_text,
+    scene_files,
+    write_whole,
+)
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.report import fit_report, replay_report
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
@@ -30,11 +36,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _fit(options: argparse.Namespace) -> int:
-    if options.output.suffix not in (".yaml", ".yml"):
-        raise UserInputError(f"'{options.output}' is not a scene: its name must end with .yaml")
-    if options.output.exists() and not options.overwrite:
-        raise UserInputError(f"'{options.output}' exists; --overwrite replaces it")
+    output = options.output
+    if output.suffix not in SCENE_SUFFIXES:
+        raise UserInputError(f"'{output}' is not a scene: its name must end with .yaml")
+    if output.exists() and not options.overwrite:
+        raise UserInputError(f"'{output}' exists; --overwrite replaces it")
+    if not os.access(output.parent, os.W_OK):
+        raise UserInputError(f"'{output}' cannot be written: no folder that can be written to")
+    for joint in options.joints:
+        if options.joints.count(joint) > 1:
+            raise UserInputError(f"joint '{joint}' is given twice")
     scene = load_scene(options.scene)
+    if output.resolve() in [path.resolve() for path in scene_files(options.scene)]:
+        raise UserInputError(f"'{output}' is the scene, or one that it extends; choose another -o")
     config = find_robot_config(scene, options.robot)
     robot = IdentifiedRobot(scene, config)
     namespace = scene.namespace(config) if options.namespace is None else options.namespace
@@ -44,14 +58,21 @@ def _fit(options: argparse.Namespace) -> int:
     how = options.interpolation
     found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
     sys.stdout.write(fit_report(found))
+    left_out = robot.realism.left_out([it.parameter.joint for it in found.estimates])
+    if left_out:
+        sys.stdout.write(
+            f"warning: the fit is without the realism {', '.join(left_out)} of the scene, which "
+            "acts in the result in addition\n"
+        )
     if not any(it.determined for it in found.estimates):
         raise UserInputError(f"'{options.bag}' determines no parameter; nothing is written")
-    options.output.write_text(overlay_text(found, options.scene, config), encoding="utf-8")
+    text = overlay_text(found, options.scene, robot)
     for bag, record in zip(bags, records, strict=True):
-        before: Replay = replay(robot, record, robot.values, robot.delay, how)
+        before: Replay = replay(robot, record, robot.values, found.scene_delay, how)
         after = replay(robot, record, found.values, found.delay, how)
         sys.stdout.write(replay_report(f"'{bag}'", before, after))
-    sys.stdout.write(f"written: {options.output}\n")
+    write_whole(output, text)
+    sys.stdout.write(f"written: {output}\n")
     return 0
 
 

@@ -1,25 +1,20 @@
 """Least squares over the parameters of a robot, with the confidence of each."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
 
+from mujoco_ros.identification.confidence import Estimate, judge
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.noise import noise_of
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet, unknowns_of
 from mujoco_ros.identification.references import Interpolation
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.identification.windows import Windows
+from mujoco_ros.identification.windows import LARGEST_DELAY_S, Windows
 from mujoco_ros.model.errors import UserInputError
 
-CONFIDENCE = 1.96
-"""Half width of an interval of 95 % over the standard deviation."""
-LARGEST_SHARE = 0.2
-"""Half width over the value, beyond which a parameter counts as not determined."""
-LARGEST_DELAY_ERROR_S = 0.001
-"""The same for a delay, which may be zero."""
 LEAST_MOTION = 100.0
 """Range of positions over their noise, below which a joint does not move."""
 _WINDOW_S = 2.0
@@ -29,36 +24,11 @@ _STEP = 1e-4
 _TOLERANCE = 5e-6
 """Relative reduction of the sum of squares that ends the fit: far below what noise explains."""
 _MARGIN = 0.05
-_LEAST = 1e-9
 _ITERATIONS = 30
 _RESIDUALS = 250_000
 """Rows of the Jacobian; more samples are thinned."""
 _DIVERGED = 1e6
-_CORRELATED = 0.9
-
-
-@dataclass(frozen=True, kw_only=True)
-class Estimate:
-    """The estimate of a parameter from a recording.
-
-    Attributes:
-        parameter: The parameter.
-        before: Its value in the scene.
-        value: Its fitted value; that of the scene if it is not determined.
-        half_width: Half width of the interval of 95 % of the value; inf if nothing determines it.
-        reason: Why it is not determined; empty if it is.
-    """
-
-    parameter: Parameter
-    before: float
-    value: float
-    half_width: float
-    reason: str = ""
-
-    @property
-    def determined(self) -> bool:
-        """Whether the recording determines it."""
-        return not self.reason
+_ALMOST = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +51,11 @@ class Fit:
     residual: float
     skipped: dict[str, str]
 
+    @property
+    def scene_delay(self) -> float:
+        """Return the delay of the commands in the scene [s]."""
+        return next(it.before for it in self.estimates if it.parameter.kind == DELAY)
+
 
 def fit(
     robot: IdentifiedRobot,
@@ -100,7 +75,8 @@ def fit(
         progress: Called with the state of the optimisation.
 
     Raises:
-        UserInputError: A named joint does not move or is not commanded, or no joint can be fitted.
+        UserInputError: A named joint does not move or is not commanded, no joint can be fitted, or
+            an estimate is one that no robot has, such as a delay below zero.
     """
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")
@@ -116,23 +92,48 @@ def fit(
     first = _minimize(residuals_of(_FEW), start, progress)
     residuals = residuals_of(None)
     best = _minimize(residuals, first.found, progress)
-    estimates = _judge(best, start, residuals.has_effort)
-    unsure = [it.parameter for it in estimates if not it.determined]
-    if unsure and len(unsure) < len(estimates):
+    estimates: dict[Parameter, Estimate] = {}
+    while True:
+        judged = judge(best.found, best.jacobian, best.scale, start, residuals.has_effort)
+        estimates |= {it.parameter: it for it in judged}
+        unsure = [it.parameter for it in judged if not it.determined]
+        if len(unsure) in (0, len(judged)):
+            break
+        # The others depend on the values of these, and may not be determined with those either.
         progress(f"{len(unsure)} parameters are not determined; fitting the others again")
         best = _minimize(residuals, best.found.without(unsure, start), progress)
-        again = {it.parameter: it for it in _judge(best, start, residuals.has_effort)}
-        estimates = [again.get(it.parameter, it) for it in estimates]
-    found = best.found
+    found = best.found.without(unsure, start)
+    _check_bounds(found, estimates)
     values, delay = found.at(found.vector)
+    delay = max(delay, 0.0)
     return Fit(
         robot=robot.name,
-        estimates=tuple(estimates),
+        estimates=tuple(
+            replace(it, value=max(it.value, 0.0)) if it.parameter.kind == DELAY else it
+            for it in estimates.values()
+        ),
         values=values,
         delay=delay,
-        residual=float(np.sqrt(best.scale)),
+        residual=float(np.sqrt(np.mean(residuals(values, delay) ** 2))),
         skipped=skipped,
     )
+
+
+def _check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
+    """Raise a UserInputError about an estimate that no robot has."""
+    for parameter, number, high in zip(found.unknowns, found.vector, found.bounds[1], strict=True):
+        value, half = estimates[parameter].value, estimates[parameter].half_width
+        if parameter.kind == DELAY and (value + half < 0.0 or number >= _ALMOST * high):
+            raise UserInputError(
+                f"the delay of the commands is {1e3 * value:.3g} ms ± {1e3 * half:.2g} ms; from 0 "
+                f"to {1e3 * LARGEST_DELAY_S:g} ms are possible: the stamps of states and commands "
+                "are not of one clock, or the references are not those of the drives"
+            )
+        if number >= _ALMOST * high:
+            raise UserInputError(
+                f"the {parameter.name} grows beyond {value:.3g}: the references are not those of "
+                "the drives, or positions or efforts have other units"
+            )
 
 
 def _choose(
@@ -255,7 +256,7 @@ def _minimize(
         return columns
 
     # Away from the bounds, where its steps would be short.
-    first = np.maximum(start.vector, low + _MARGIN)
+    first = np.clip(start.vector, low + _MARGIN, high - _MARGIN)
     result = least_squares(
         at,
         first,
@@ -272,86 +273,3 @@ def _minimize(
         jacobian=result.jac,
         scale=float(np.mean(result.fun**2)),
     )
-
-
-def _judge(best: _Minimum, start: ParameterSet, effort: bool) -> list[Estimate]:
-    """Return the estimates of the unknowns; those that the recording does not determine last long.
-
-    The least determined parameter is removed until the others are determined: two that only act
-    together are not both removed.
-    """
-    found, jacobian = best.found, best.jacobian
-    information = jacobian.T @ jacobian / max(best.scale, np.finfo(float).tiny)
-    left, reasons = list(range(len(found.unknowns))), {}
-    widths = _half_widths(information, left)
-    every = dict(zip(left, widths, strict=True))
-    while left:
-        widths = _half_widths(information, left)
-        excess = [
-            _excess(found.unknowns[i], found.vector[i], width)
-            for i, width in zip(left, widths, strict=True)
-        ]
-        worst = int(np.argmax(excess))
-        if excess[worst] <= 1.0:
-            break
-        index = left[worst]
-        reasons[index] = _reason(found, information, left, index, float(widths[worst]), effort)
-        left.remove(index)
-    final = dict(zip(left, _half_widths(information, left), strict=True))
-    estimates = []
-    for index, parameter in enumerate(found.unknowns):
-        before, reason = start.value(parameter), reasons.get(index, "")
-        estimates.append(
-            Estimate(
-                parameter=parameter,
-                before=before,
-                value=before if reason else found.value(parameter),
-                half_width=float(final.get(index, every[index])) * parameter.scale,
-                reason=reason,
-            )
-        )
-    return estimates
-
-
-def _half_widths(information: np.ndarray, left: Sequence[int]) -> np.ndarray:
-    """Return the half widths of the intervals of some unknowns, the others being known."""
-    part = information[np.ix_(left, left)]
-    size = np.sqrt(np.maximum(np.diag(part), np.finfo(float).tiny))
-    covariance = np.linalg.pinv(part / np.outer(size, size), rcond=1e-14, hermitian=True)
-    variance = np.maximum(np.diag(covariance), 1.0) / size**2
-    widths: np.ndarray = CONFIDENCE * np.sqrt(variance)
-    return widths
-
-
-def _excess(parameter: Parameter, number: float, width: float) -> float:
-    """Return the half width of an interval over the largest one of a determined parameter."""
-    if parameter.kind == DELAY:
-        return width * parameter.scale / LARGEST_DELAY_ERROR_S
-    return float(width / max(LARGEST_SHARE * number, _LEAST))
-
-
-def _reason(
-    found: ParameterSet,
-    information: np.ndarray,
-    left: Sequence[int],
-    index: int,
-    width: float,
-    effort: bool,
-) -> str:
-    """Return why an unknown is not determined."""
-    parameter = found.unknowns[index]
-    if parameter.kind == DELAY:
-        return f"its interval of 95 % is ±{1e3 * width * parameter.scale:.2g} ms"
-    size = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))[list(left)]
-    part = information[np.ix_(left, left)] / np.outer(size, size)
-    covariance = np.linalg.pinv(part, rcond=1e-14, hermitian=True)
-    own = list(left).index(index)
-    deviation = np.sqrt(np.maximum(np.diag(covariance), np.finfo(float).tiny))
-    correlation = covariance[own] / (deviation[own] * deviation)
-    correlation[own] = 0.0
-    other = int(np.argmax(np.abs(correlation)))
-    if abs(correlation[other]) > _CORRELATED:
-        text = f"the motion shows it only together with {found.unknowns[left[other]].name}"
-        return text if effort else f"{text}; measured efforts would separate them"
-    most = found.value(parameter) + width * parameter.scale
-    return f"its effect is too small to measure; it is at most {most:.2g}"

@@ -1,27 +1,32 @@
 """The result of a fit as a scene that extends the one it began with."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mujoco_ros.identification.fit import Estimate, Fit
+from mujoco_ros.identification.confidence import Estimate
+from mujoco_ros.identification.fit import Fit
 from mujoco_ros.identification.parameters import DELAY
-from mujoco_ros.model.scene.config import RobotConfig, scene_path, shipped_scenes
+from mujoco_ros.identification.robot_model import IdentifiedRobot
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import scene_path, shipped_scenes
+from mujoco_ros.model.scene.overlay import EXTENDS
+from mujoco_ros.model.strict import read_yaml
 
-_ENTRY = "drives"
-"""Name of the realism of a robot whose scene has none of its drives."""
+SCENE_SUFFIXES = (".yaml", ".yml")
 _DIGITS = 6
 
 
-def overlay_text(fit: Fit, scene: str, robot: RobotConfig) -> str:
+def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
     """Return the YAML of a scene with the parameters that a recording determines.
 
     Args:
         fit: The fit.
         scene: The scene that it began with, as for `load_scene`.
-        robot: The robot in that scene.
+        robot: The robot, of that scene.
     """
     determined = [it for it in fit.estimates if it.determined]
     joints: dict[str, dict[str, float]] = {}
@@ -33,17 +38,46 @@ def overlay_text(fit: Fit, scene: str, robot: RobotConfig) -> str:
         content["joints"] = joints
     delays = [it for it in determined if it.parameter.kind == DELAY]
     if delays:
-        delay = {"delay": max(0.0, _rounded(delays[0].value))}
-        entries = {} if robot.realism is None else robot.realism.actuators
-        content["realism"] = {"actuators": dict.fromkeys(entries or (_ENTRY,), delay)}
+        fitted = list(dict.fromkeys(it.parameter.joint for it in fit.estimates))
+        entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
+        content["realism"] = {"actuators": entries}
     extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
     data = {"extends": extends, "robots": [content]}
     head = "".join(f"# {line}\n" for line in _comment(fit))
     return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)
 
 
+def scene_files(scene: str) -> list[Path]:
+    """Return the file of a valid scene, and those of the scenes that it extends."""
+    files, folder = list[Path](), None
+    while True:
+        path = scene_path(scene, folder)
+        files.append(path)
+        content = read_yaml(path) if path.suffix in SCENE_SUFFIXES else None
+        if not isinstance(content, dict) or EXTENDS not in content:
+            return files
+        scene, folder = str(content[EXTENDS]), path.parent
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file that is complete whenever it exists.
+
+    Raises:
+        UserInputError: It cannot be written.
+    """
+    unfinished = path.with_name(f".{path.name}.new")
+    try:
+        unfinished.write_text(text, encoding="utf-8")
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise UserInputError(f"'{path}' cannot be written: {error.strerror}") from error
+
+
 def _comment(fit: Fit) -> list[str]:
-    lines = ["Written by fit. ± is the half width of the interval of 95 %."]
+    lines = [
+        "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
+        "determined have the values of the scene, for which the others hold.",
+    ]
     lines += [_line(it) for it in fit.estimates if it.determined]
     lines += [
         f"{it.parameter.name}: not determined: {it.reason}"
@@ -66,6 +100,6 @@ def _plain(value: Any) -> Any:
     """Return data of plain types without shared parts, which YAML would write as aliases."""
     if isinstance(value, Mapping):
         return {key: _plain(it) for key, it in value.items()}
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):
         return [_plain(it) for it in value]
     return str(value) if isinstance(value, Path) else value

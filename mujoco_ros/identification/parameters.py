@@ -7,6 +7,7 @@ import numpy as np
 
 from mujoco_ros.identification.robot_model import KINDS, IdentifiedRobot
 from mujoco_ros.identification.windows import LARGEST_DELAY_S
+from mujoco_ros.model.errors import UserInputError
 
 DELAY = "delay"
 LEAST_DELAY_S = -0.005
@@ -105,7 +106,16 @@ def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarra
         robot: The robot.
         columns: Indices of the joints to fit.
         velocity: Deviation of the velocity of each of them [rad/s or m/s].  # (k,)
+
+    Raises:
+        UserInputError: The scene delays the commands by more than `LARGEST_DELAY_S`.
     """
+    delay = robot.realism.delay([robot.joints[column] for column in columns])
+    if delay > LARGEST_DELAY_S:
+        raise UserInputError(
+            f"the scene delays the commands of robot '{robot.name}' by {delay:g} s; at most "
+            f"{LARGEST_DELAY_S:g} s are possible"
+        )
     found = [Parameter(kind=DELAY, scale=_DELAY_SCALE_S)]
     for column, speed in zip(columns, velocity, strict=True):
         inertia = max(float(robot.inertia[column]), 1e-6)
@@ -132,4 +142,4 @@ def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarra
                     scale=scale,
                 )
             )
-    return ParameterSet(found, robot.values, robot.delay)
+    return ParameterSet(found, robot.values, delay)

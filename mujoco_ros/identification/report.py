@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from mujoco_ros.identification.fit import Estimate, Fit
+from mujoco_ros.identification.confidence import Estimate
+from mujoco_ros.identification.fit import Fit
 from mujoco_ros.identification.parameters import DELAY
 from mujoco_ros.identification.replay import Replay
 

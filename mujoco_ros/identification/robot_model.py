@@ -7,7 +7,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import References
+from mujoco_ros.identification.scene_realism import SceneRealism
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.robot.actuator_limits import joint_effort
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
@@ -46,8 +48,8 @@ class IdentifiedRobot:
         driven: Which of them a torque motor drives under the PD law.  # (n,) bool
         model: The model.
         timestep: Simulated time of a step [s].
+        realism: The imperfections that the scene has of it.
         values: Parameters of the scene, rows as in `KINDS`.  # (5, n)
-        delay: Delay of the commands in the scene [s].
         qpos: Addresses of the joints in qpos.  # (n,)
         dof: Addresses of the joints in qvel.  # (n,)
         inertia: Diagonal of the joint-space inertia at the start, without armature.  # (n,)
@@ -66,10 +68,6 @@ class IdentifiedRobot:
         """
         alone = replace(robot, realism=None, cameras=(), lidars=())
         config = replace(scene, robots=(alone,), objects=(), extensions=(), cameras=(), lidars=())
-        entries = {} if robot.realism is None else robot.realism.actuators
-        self.delay = max(
-            (float(entry.get("delay", 0.0)) for entry in entries.values()), default=0.0
-        )
         self._plant = plant = Plant(assemble(config), lambda _event: None)
         layout = plant.layout.robots[0]
         self.name = robot.name
@@ -83,6 +81,11 @@ class IdentifiedRobot:
         self.timestep = float(self.model.opt.timestep)
         self.joints = layout.joints.names
         self.qpos, self.dof = layout.joints.qpos, layout.joints.dof
+        actuated = tuple(
+            name for index, name in enumerate(self.joints) if plant.drives.actuators(index)
+        )
+        realism = RealismConfig() if robot.realism is None else robot.realism
+        self.realism = SceneRealism(config=realism, joints=self.joints, actuated=actuated)
         self.driven = np.isin(np.arange(len(self.joints)), plant.drives.servo_joints)
         ids = layout.joints.ids
         self._limits = np.array([joint_effort(self.model, int(joint)) for joint in ids])

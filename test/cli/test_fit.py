@@ -90,5 +90,28 @@ def test_a_recorded_robot_is_fitted_from_the_command_line(recorded, capfd):
 def test_an_error_is_one_sentence(tmp_path, capfd):
     assert main([str(tmp_path), "--scene", "arm", "-o", str(tmp_path / "fitted.yaml")]) == 1
     assert capfd.readouterr().err.count("\n") == 1
-    assert main([str(tmp_path), "--scene", "arm", "-o", str(tmp_path / "fitted.txt")]) == 1
-    assert "its name must end with .yaml" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [
+        ("fitted.txt", "its name must end with .yaml"),
+        ("missing/fitted.yaml", "no folder that can be written to"),
+        ("twin.yaml", "is the scene, or one that it extends"),
+        ("arm_alone.yaml", "is the scene, or one that it extends"),
+    ],
+)
+def test_an_output_that_is_no_good_is_an_error_before_the_fit(tmp_path, capfd, output, message):
+    (tmp_path / "arm_alone.yaml").write_text(ARM)
+    (tmp_path / "twin.yaml").write_text(TWIN)
+    arguments = [str(tmp_path / "no_bag"), "--scene", str(tmp_path / "twin.yaml"), "--overwrite"]
+    assert main([*arguments, "-o", str(tmp_path / output)]) == 1
+    assert message in capfd.readouterr().err
+    assert (tmp_path / "arm_alone.yaml").read_text() == ARM
+    assert (tmp_path / "twin.yaml").read_text() == TWIN
+
+
+def test_a_joint_that_is_given_twice_is_an_error(tmp_path, capfd):
+    arguments = [str(tmp_path), "--scene", "arm", "-o", str(tmp_path / "fitted.yaml")]
+    assert main([*arguments, "--joints", JOINT, JOINT]) == 1
+    assert f"joint '{JOINT}' is given twice" in capfd.readouterr().err

@@ -14,6 +14,8 @@ from mujoco_ros.identification.report import fit_report, replay_report
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import read_scene
+from mujoco_ros.model.scene.overlay import RobotOverlay, overlaid
+from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 from mujoco_ros.sim.simulation import Simulation
 
 MOVED = ("wrist_2_joint", "wrist_3_joint")
@@ -97,37 +99,54 @@ def test_without_efforts_gains_and_damping_are_not_separated(record, robot):
         effort=np.full_like(record.effort[shown], np.nan),
         references=record.references * [[1.0], [0.0], [1.0]],
     )
-    unsure = {
-        it.parameter.kind: it.reason
-        for it in fit(robot, silent, ["wrist_3_joint"]).estimates
-        if not it.determined
-    }
+    partial = fit(robot, silent, ["wrist_3_joint"])
+    unsure = {it.parameter.kind: it.reason for it in partial.estimates if not it.determined}
     assert unsure.keys() & {"kd", "damping"}
     assert any(
         "only together with" in reason and "measured efforts" in reason
         for reason in unsure.values()
     )
+    # A replay has the values of the overlay, which are those of the scene where it has none.
+    for it in partial.estimates:
+        if it.parameter.joint:
+            assert partial.values[it.parameter.row, it.parameter.column] == it.value
 
 
-def test_the_overlay_simulates_the_twin(twin, found, tmp_path):
+def test_friction_that_a_robot_lacks_is_found():
+    smooth = HiddenTwin(3, MOVED[1:])
+    smooth.truth["friction"][MOVED[1]] = 0.0
+    rough = RobotOverlay(name="arm", joints={MOVED[1]: JointOptions(friction=3.0)})
+    scene = replace(smooth.scene, robots=overlaid(smooth.scene.robots, [rough]))
+    estimates = fit(IdentifiedRobot(scene, scene.robots[0]), smooth.record(6.0)).estimates
+    friction = next(it for it in estimates if it.parameter.kind == "friction")
+    assert friction.before == 3.0
+    assert friction.determined
+    assert friction.value == pytest.approx(0.0, abs=0.02)
+    stiffness = next(it for it in estimates if it.parameter.kind == "kp")
+    assert stiffness.value == pytest.approx(smooth.truth["kp"][MOVED[1]], rel=0.1)
+
+
+def test_the_overlay_simulates_the_twin(found, robot, tmp_path):
     path = tmp_path / "fitted.yaml"
-    path.write_text(overlay_text(found, "arm", twin.scene.robots[0]))
+    path.write_text(overlay_text(found, "arm", robot))
     simulation = Simulation(read_scene(path))
     names = simulation.layout.robots[0].joints.names
     index = names.index("wrist_3_joint")
     assert simulation.drives.kp[index] == pytest.approx(found.values[3, index], rel=1e-5)
     armature = simulation.model.dof_armature[simulation.layout.robots[0].joints.dof[index]]
     assert armature == pytest.approx(found.values[0, index], rel=1e-5)
-    (robot,) = simulation.assembly.config.robots
-    assert robot.realism is not None
-    assert robot.realism.actuators["drives"]["delay"] == pytest.approx(found.delay, rel=1e-5)
+    (simulated,) = simulation.assembly.config.robots
+    assert simulated.realism is not None
+    drives = simulated.realism.actuators["drives"]
+    assert drives["delay"] == pytest.approx(found.delay, rel=1e-5)
+    assert drives["match"] == list(MOVED)
 
 
-def test_parameters_that_are_not_determined_are_not_in_the_overlay(twin, found):
+def test_parameters_that_are_not_determined_are_not_in_the_overlay(robot, found):
     kd = next(it for it in found.estimates if it.parameter.name == "kd of wrist_3_joint")
     rest = tuple(it for it in found.estimates if it is not kd)
     unsure = replace(found, estimates=(*rest, replace(kd, reason="it is a test")))
-    text = overlay_text(unsure, "arm", twin.scene.robots[0])
+    text = overlay_text(unsure, "arm", robot)
     assert "# kd of wrist_3_joint: not determined: it is a test" in text
     assert text.count("kd:") == 1
     assert "not determined: it is a test" in fit_report(unsure)

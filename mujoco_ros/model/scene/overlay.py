@@ -1,7 +1,8 @@
 """Scenes that extend another one: other parameters of its robots, as `fit` writes them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
+from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -59,7 +60,8 @@ def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, 
 
     Raises:
         UserInputError: There is no such robot, two overlays are of the same one, or an overlay
-            names a profile, which belongs into the extended scene.
+            names a profile, which belongs into the extended scene, or a pattern of joints of the
+            scene that cannot be changed without others.
     """
     names, changed = [robot.name for robot in robots], list(robots)
     for number, overlay in enumerate(overlays):
@@ -77,12 +79,45 @@ def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, 
 def _overlaid(robot: R, overlay: RobotOverlay) -> R:
     joints = {**robot.joints}
     for pattern, options in overlay.joints.items():
-        # The last entry with a value counts: those of the overlay come last.
-        before = joints.pop(pattern, JointOptions())
-        joints[pattern] = before.updated(options)
+        _set(joints, pattern, options)
     realism = overlay.realism
     if robot.realism is not None and realism is not None:
         realism = merged(robot.realism, realism)
     if realism is None:
         realism = robot.realism
     return replace(robot, joints=joints, realism=realism)  # type: ignore[type-var]
+
+
+def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -> None:
+    """Give settings precedence over all others of the joints of a pattern; the others stay.
+
+    The last entry with a value counts, and a pattern has one entry.
+    """
+    before, changed = joints.get(pattern, JointOptions()), _given(options)
+    names = list(joints)
+    later = names[names.index(pattern) + 1 :] if pattern in joints else []
+    if _is_name(pattern):
+        # Values that later entries replace have no effect, and must not get one.
+        for other in later:
+            if fnmatchcase(pattern, other):
+                before = replace(before, **dict.fromkeys(_given(joints[other])))
+    else:
+        replaced = {name for other in later for name in _given(joints[other])}
+        if replaced & (_given(before) - changed):
+            if replaced & changed:
+                raise UserInputError(
+                    f"joints: '{pattern}' is in the scene too, with later entries of the same "
+                    "values; name the joints instead"
+                )
+            joints[pattern] = before.updated(options)
+            return
+    joints.pop(pattern, None)
+    joints[pattern] = before.updated(options)
+
+
+def _given(options: JointOptions) -> set[str]:
+    return {it.name for it in fields(options) if getattr(options, it.name) is not None}
+
+
+def _is_name(pattern: str) -> bool:
+    return not any(character in pattern for character in "*?[")

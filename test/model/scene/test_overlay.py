@@ -61,6 +61,41 @@ def test_an_overlay_changes_single_values_of_the_scene_that_it_extends(read):
     assert robot.realism.actuators == {"bus": {"delay": 0.004, "backlash": 0.01}}
 
 
+DAMPED = """
+robots:
+  - name: r
+    model: r.xml
+    joints: {{{}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("joints", "change", "damping", "kp"),
+    [
+        ("hip: {damping: 1.0}, '*': {damping: 5.0}", "hip: {kp: 40.0}", [5.0, 5.0], 40.0),
+        ("hip: {damping: 1.0}, '*': {damping: 5.0}", "hip: {damping: 2.0}", [2.0, 5.0], None),
+        ("hip: {damping: 1.0, kp: 3.0}, '*e': {damping: 5.0}", "hip: {kp: 4.0}", [1.0, 5.0], 4.0),
+        ("'*': {damping: 5.0}, hip: {damping: 1.0}", "'*': {friction: 2.0}", [1.0, 5.0], None),
+        ("'*': {damping: 5.0}, hip: {damping: 1.0}", "'*': {damping: 2.0}", [2.0, 2.0], None),
+    ],
+)
+def test_values_that_an_overlay_does_not_name_stay(read, tmp_path, joints, change, damping, kp):
+    (tmp_path / "scene.yaml").write_text(DAMPED.format(joints))
+    simulation = Simulation(
+        read(f"extends: ../scene.yaml\nrobots: [{{name: r, joints: {{{change}}}}}]")
+    )
+    dof = simulation.layout.robots[0].joints.dof
+    assert simulation.model.dof_damping[dof[:2]].tolist() == damping
+    assert kp is None or simulation.drives.kp[0] == kp
+
+
+def test_a_pattern_that_cannot_be_changed_alone_is_an_error(read, tmp_path):
+    joints = "'*': {damping: 5.0, kp: 1.0}, hip: {damping: 1.0, kp: 2.0}"
+    (tmp_path / "scene.yaml").write_text(DAMPED.format(joints))
+    with pytest.raises(UserInputError, match=r"'\*' is in the scene too, .* name the joints"):
+        read("extends: ../scene.yaml\nrobots: [{name: r, joints: {'*': {kp: 4.0}}}]")
+
+
 def test_other_gains_stay_those_of_the_scene(read):
     derived = Simulation(read("extends: ../scene.yaml")).drives
     changed = Simulation(read(OVERLAY.format("../scene.yaml"))).drives
