@@ -74,8 +74,10 @@ class HiddenTwin:
             ),
         )
 
-    def record(self, duration: float = 60.0, seed: int = 1) -> JointRecord:
-        """Return states and references at 1 kHz of a motion of a seed [s]."""
+    def record(
+        self, duration: float = 60.0, seed: int = 1, *, velocities: bool = True
+    ) -> JointRecord:
+        """Return states and references, with velocities or not, at 1 kHz of a motion [s]."""
         robots = overlaid(self.scene.robots, [self.overlay()])
         simulation = Simulation(replace(self.scene, robots=robots), seed=1000 * self._seed + seed)
         count, moving = round(duration * 1000), self._moving
@@ -88,7 +90,8 @@ class HiddenTwin:
         states, references = np.zeros((count, 3, 6)), np.zeros((count, 3, 6))
         sample, unchanged = simulation.sample, np.full(len(moving), np.nan)
         for step in range(count):
-            values = np.stack([home + offset[step], speed[step], unchanged])
+            feed = speed[step] if velocities else unchanged
+            values = np.stack([home + offset[step], feed, unchanged])
             simulation.controls[0].command(
                 CommandSource.JOINT_COMMANDS,
                 JointCommand(joints=moving, values=values, clamped=NO_CLAMP),

@@ -55,6 +55,9 @@ def _fit(options: argparse.Namespace) -> int:
     topics = BagTopics(namespace=namespace, states=options.states, commands=options.commands)
     bags = [options.bag, *([] if options.held_out is None else [options.held_out])]
     records = [read_record(bag, robot.joints, topics) for bag in bags]
+    for bag, record in zip(bags, records, strict=True):
+        if record.filled:
+            sys.stdout.write(f"'{bag}': {record.filled:.1%} of the references are interpolated\n")
     how = options.interpolation
     found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
     sys.stdout.write(fit_report(found))

@@ -10,6 +10,12 @@ from mujoco_ros.model.errors import UserInputError, unknown
 
 LEAST_DURATION_S = 5.0
 """Shorter recordings determine little; a minute is good."""
+LARGEST_DURATION_S = 600.0
+"""Longer recordings take gigabytes of memory, and determine little more."""
+LARGEST_STATE_PERIOD_S = 0.0055
+"""Of 200 Hz, with some reserve: start states and noise are estimated from samples around."""
+LARGEST_LOSS = 0.1
+"""Share of the messages of a controller that may be lost."""
 LARGEST_GAP_S = 0.1
 """Longest silence of joint states, and of commands that change meanwhile."""
 LARGEST_COMMAND_PERIOD_S = 0.02
@@ -29,6 +35,7 @@ class JointRecord:
         command_times: Stamps of the references [s].  # (m,)
         references: Positions, velocities and efforts that the drives are to follow; NaN where a
             joint has no reference.  # (m, 3, k)
+        filled: Share of the references that are interpolated, because messages were lost.
     """
 
     joints: tuple[str, ...]
@@ -38,6 +45,7 @@ class JointRecord:
     effort: np.ndarray
     command_times: np.ndarray
     references: np.ndarray
+    filled: float = 0.0
 
     @property
     def commanded(self) -> np.ndarray:
@@ -65,15 +73,18 @@ class JointRecord:
         )
 
 
-def check_record(record: JointRecord, where: str) -> JointRecord:
+def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> JointRecord:
     """Return the part of a record that has references, without repeated samples.
 
     Args:
         record: The record.
         where: Name of the bag, which begins error messages.
+        periodic: Whether references come in each period of a controller, so that lost ones are
+            seen and interpolated; others hold until the next one.
 
     Raises:
-        UserInputError: Stamps jump, the states have gaps, or the common part is too short.
+        UserInputError: Stamps jump, states are rare or have gaps, references are lost, or the
+            common part is too short.
     """
     _check_stamps(record.times, "joint states", where)
     _check_stamps(record.command_times, "commands", where)
@@ -84,7 +95,7 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
             f"{LARGEST_COMMAND_PERIOD_S:g} s are allowed; record the references at the rate of "
             "the controller, e.g. with publish_rate.controller_state 1000"
         )
-    moved = np.any(np.diff(record.references[:, 0], axis=0) != 0.0, axis=1)
+    moved = ~_repeats(record.references)
     silences = np.diff(record.command_times) * moved
     if silences.max() > LARGEST_GAP_S:
         raise UserInputError(
@@ -92,7 +103,8 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
             f"{record.command_times[int(silences.argmax())]:.3f} s, and then others; messages were "
             "lost: record on a machine that has time for it"
         )
-    record = _filled(record, period)
+    if periodic:
+        record = _filled(record, period, where)
     first = max(record.times[0], record.command_times[0])
     last = min(record.times[-1], record.command_times[-1])
     if last - first < LEAST_DURATION_S:
@@ -101,18 +113,30 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
             f"least {LEAST_DURATION_S:g} s are necessary, and 60 s are good"
         )
     kept = (record.times >= first) & (record.times <= last)
-    # A driver that publishes faster than it measures repeats samples with later stamps.
-    same = np.all(record.position[1:] == record.position[:-1], axis=1)
-    kept[1:] &= ~same
+    begin, end = record.times[kept][[0, -1]] if kept.any() else (first, last)
+    # A driver that publishes faster than it measures repeats samples with later stamps. Where
+    # references rest, positions of encoders do not change either.
+    measured = np.stack([record.position, record.velocity, record.effort], axis=1)
+    changes = np.concatenate([[0], np.cumsum(~_repeats(record.references))])
+    around = [
+        changes[np.searchsorted(record.command_times[1:], record.times + offset, "right")]
+        for offset in (-0.5 * LARGEST_GAP_S, 0.5 * LARGEST_GAP_S)
+    ]
+    kept[1:] &= ~(_repeats(measured) & (around[0] != around[1])[1:])
     times = record.times[kept]
-    gaps = np.diff(times)
-    if len(gaps) == 0 or gaps.max() > LARGEST_GAP_S:
-        at = float(times[int(gaps.argmax())]) if len(gaps) else float(first)
+    stamps = np.concatenate([[begin], times, [end]])
+    gaps = np.diff(stamps)
+    if gaps.max() > LARGEST_GAP_S:
         raise UserInputError(
-            f"{where}: there is no new joint state for "
-            f"{gaps.max() if len(gaps) else last - first:.3g} s after the stamp {at:.3f} s; "
-            f"gaps of at most {LARGEST_GAP_S:g} s are allowed: messages were lost, or the driver "
-            "repeats its measurements"
+            f"{where}: there is no new joint state for {gaps.max():.3g} s after the stamp "
+            f"{stamps[int(gaps.argmax())]:.3f} s; gaps of at most {LARGEST_GAP_S:g} s are allowed: "
+            "messages were lost, or the driver repeats its measurements"
+        )
+    period = float(np.median(gaps))
+    if period > LARGEST_STATE_PERIOD_S:
+        raise UserInputError(
+            f"{where}: there is a new joint state every {period:.3g} s; 200 Hz or more are "
+            "necessary"
         )
     return replace(
         record,
@@ -123,7 +147,15 @@ def check_record(record: JointRecord, where: str) -> JointRecord:
     )
 
 
-def _filled(record: JointRecord, period: float) -> JointRecord:
+def _repeats(samples: np.ndarray) -> np.ndarray:
+    """Return which samples (n, …) are the same as those before them, NaN included.  # (n - 1,)"""
+    before, after = samples[:-1], samples[1:]
+    same = (before == after) | (np.isnan(before) & np.isnan(after))
+    result: np.ndarray = same.reshape(len(same), -1).all(axis=1)
+    return result
+
+
+def _filled(record: JointRecord, period: float, where: str) -> JointRecord:
     """Return a record in which references of lost messages are interpolated.
 
     Held references would be late by the gap; those of a controller are smooth. Akima's spline does
@@ -134,15 +166,22 @@ def _filled(record: JointRecord, period: float) -> JointRecord:
     lost[np.diff(times) > LARGEST_GAP_S] = 0  # the references rested
     if not lost.any():
         return record
+    share = float(lost.sum() / (lost.sum() + len(times)))
+    if share > LARGEST_LOSS:
+        raise UserInputError(
+            f"{where}: {share:.0%} of the commands were lost, at most {LARGEST_LOSS:.0%} are "
+            "allowed: record on a machine that has time for it"
+        )
     parts = [
         before + (after - before) * np.arange(count) / count
         for before, after, count in zip(times[:-1], times[1:], lost + 1, strict=True)
     ]
     filled = np.append(np.concatenate(parts), times[-1])
-    values = np.full((len(filled), *references.shape[1:]), np.nan)
+    # What is not known throughout holds.
+    values = np.repeat(references, np.append(lost + 1, 1), axis=0)
     known = np.isfinite(references).all(axis=0)
     values[:, known] = Akima1DInterpolator(times, references[:, known])(filled)
-    return replace(record, command_times=filled, references=values)
+    return replace(record, command_times=filled, references=values, filled=share)
 
 
 def _check_stamps(times: np.ndarray, what: str, where: str) -> None:

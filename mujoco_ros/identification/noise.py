@@ -15,7 +15,8 @@ def noise_of(samples: np.ndarray) -> np.ndarray:
     """Return the standard deviation of the white noise in signals.
 
     Third differences of a smooth signal vanish, and those of noise do not. The median is
-    insensitive to jumps, as at a reversal with dry friction.
+    insensitive to jumps, as at a reversal with dry friction. The noise is at least that of rounding
+    to the smallest difference between two samples.
 
     Args:
         samples: Signals, evenly sampled.  # (n, k)
@@ -26,5 +27,10 @@ def noise_of(samples: np.ndarray) -> np.ndarray:
     differences = np.abs(np.diff(samples, _DIFFERENCES, axis=0))
     noise = _MAD * np.median(differences, axis=0) / _GAIN
     least = _FLOOR * samples.std(axis=0)
-    result: np.ndarray = np.maximum(np.maximum(noise, least), np.finfo(float).tiny)
+    # Third differences of coarse samples at a high rate are zero: the error of rounding remains.
+    steps = np.abs(np.diff(samples, axis=0))
+    step = np.min(np.where(steps > 0.0, steps, np.inf), axis=0, initial=np.inf)
+    rounding = np.where(np.isfinite(step), step, 0.0) / np.sqrt(12.0)
+    floor = np.maximum(np.maximum(least, rounding), np.finfo(float).tiny)
+    result: np.ndarray = np.maximum(noise, floor)
     return result

@@ -17,6 +17,8 @@ def fit_report(fit: Fit) -> str:
     lines = [f"{'parameter':{width}}  {'before':>10}  {'fitted':>10}  {'± 95 %':>8}"]
     for it in fit.estimates:
         lines.append(f"{it.parameter.name:{width}}  {_numbers(it)}")
+    if not all(it.determined for it in fit.estimates):
+        lines.append("the others and their intervals hold for the scene's values of these")
     lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
     lines.append(f"residuals: {fit.residual:.3f} times the noise")
     if fit.residual > LARGEST_RESIDUAL:

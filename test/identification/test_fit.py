@@ -23,12 +23,17 @@ MOVED = ("wrist_2_joint", "wrist_3_joint")
 
 @pytest.fixture(scope="module")
 def twin() -> HiddenTwin:
-    return HiddenTwin(3, MOVED)
+    """A twin in which a joint lacks the damping that it has in the scene."""
+    twin = HiddenTwin(3, MOVED)
+    twin.truth["damping"][MOVED[1]] = 0.0
+    damped = RobotOverlay(name="arm", joints={MOVED[1]: JointOptions(damping=3.0)})
+    twin.scene = replace(twin.scene, robots=overlaid(twin.scene.robots, [damped]))
+    return twin
 
 
 @pytest.fixture(scope="module")
 def record(twin: HiddenTwin) -> JointRecord:
-    return twin.record(8.0)
+    return twin.record(7.0)
 
 
 @pytest.fixture
@@ -57,7 +62,7 @@ def test_all_parameters_of_joints_that_move_are_found(twin, found):
         truth = twin.truth[parameter.kind][parameter.joint] if parameter.joint else twin.delay
         assert it.determined, parameter.name
         assert abs(it.value - truth) <= 2.5 * it.half_width, parameter.name
-        assert it.value == pytest.approx(truth, rel=0.1), parameter.name
+        assert abs(it.value - truth) <= (0.1 * truth or 0.05), parameter.name
     assert found.delay == pytest.approx(twin.delay, abs=2e-4)
     assert found.residual == pytest.approx(1.0, abs=0.05)
 
@@ -88,18 +93,12 @@ def test_a_model_with_the_true_parameters_repeats_a_simulation_without_noise(rob
     assert np.ptp(run.measured[:, moved], axis=0).min() > 0.2
 
 
-def test_without_efforts_gains_and_damping_are_not_separated(record, robot):
+def test_without_efforts_gains_and_damping_are_not_separated():
     # References without velocities: kd and damping exert the same torque.
-    shown = record.times < 5.5
-    silent = replace(
-        record,
-        times=record.times[shown],
-        position=record.position[shown],
-        velocity=record.velocity[shown],
-        effort=np.full_like(record.effort[shown], np.nan),
-        references=record.references * [[1.0], [0.0], [1.0]],
-    )
-    partial = fit(robot, silent, ["wrist_3_joint"])
+    twin = HiddenTwin(3, MOVED[1:])
+    record = twin.record(5.5, velocities=False)
+    silent = replace(record, effort=np.full_like(record.effort, np.nan))
+    partial = fit(IdentifiedRobot(twin.scene, twin.scene.robots[0]), silent)
     unsure = {it.parameter.kind: it.reason for it in partial.estimates if not it.determined}
     assert unsure.keys() & {"kd", "damping"}
     assert any(
@@ -110,20 +109,8 @@ def test_without_efforts_gains_and_damping_are_not_separated(record, robot):
     for it in partial.estimates:
         if it.parameter.joint:
             assert partial.values[it.parameter.row, it.parameter.column] == it.value
-
-
-def test_friction_that_a_robot_lacks_is_found():
-    smooth = HiddenTwin(3, MOVED[1:])
-    smooth.truth["friction"][MOVED[1]] = 0.0
-    rough = RobotOverlay(name="arm", joints={MOVED[1]: JointOptions(friction=3.0)})
-    scene = replace(smooth.scene, robots=overlaid(smooth.scene.robots, [rough]))
-    estimates = fit(IdentifiedRobot(scene, scene.robots[0]), smooth.record(6.0)).estimates
-    friction = next(it for it in estimates if it.parameter.kind == "friction")
-    assert friction.before == 3.0
-    assert friction.determined
-    assert friction.value == pytest.approx(0.0, abs=0.02)
-    stiffness = next(it for it in estimates if it.parameter.kind == "kp")
-    assert stiffness.value == pytest.approx(smooth.truth["kp"][MOVED[1]], rel=0.1)
+    assert partial.residual == pytest.approx(1.0, abs=0.05)
+    assert "hold for the scene's values" in fit_report(partial)
 
 
 def test_the_overlay_simulates_the_twin(found, robot, tmp_path):

@@ -29,10 +29,61 @@ def test_states_without_references_are_left_out(record):
 
 
 def test_samples_that_a_driver_repeats_are_left_out(record):
-    held = record.position[np.arange(len(TIMES)) // 4 * 4]
-    kept = check_record(replace(record, position=held), "bag")
-    assert np.array_equal(kept.times, TIMES[::4])
-    assert np.array_equal(kept.position, record.position[::4])
+    held = record.position[np.arange(len(TIMES)) // 2 * 2]
+    kept = check_record(replace(record, position=held, velocity=held, effort=held), "bag")
+    assert np.array_equal(kept.times, TIMES[::2])
+    assert np.array_equal(kept.position, record.position[::2])
+
+
+def test_a_rest_is_no_repetition(record):
+    # Encoders report the same position while the references rest.
+    moving = TIMES < 5.0
+    position = np.where(moving[:, None], record.position, record.position[2500])
+    references = np.where(moving[:, None, None], record.references, record.references[2500])
+    at_rest = replace(record, position=position, velocity=0.0 * position, effort=0.0 * position)
+    kept = check_record(replace(at_rest, references=references), "bag")
+    assert kept.times[-1] == TIMES[-1]
+    with pytest.raises(
+        UserInputError, match=r"no new joint state for (2\.\d*|3) s after the stamp 5\.0"
+    ):
+        check_record(at_rest, "bag")
+
+
+def test_a_joint_without_references_does_not_count_as_commands_that_change(record):
+    references = np.where(TIMES[:, None, None] < 4.0, record.references, record.references[2000])
+    references[:, :, 1] = np.nan
+    kept = np.delete(np.arange(len(TIMES)), slice(2100, 2400))
+    quiet = replace(record, command_times=TIMES[kept], references=references[kept])
+    assert check_record(quiet, "bag").times[-1] == TIMES[-1]
+    references[2400:, 1, 0] += 1.0  # of velocities count as well
+    with pytest.raises(UserInputError, match=r"no commands for 0\.602 s"):
+        check_record(replace(quiet, references=references[kept]), "bag")
+
+
+def test_references_that_hold_are_not_interpolated(record):
+    kept = np.delete(np.arange(len(TIMES)), [5, 6, 7])
+    held = replace(record, command_times=TIMES[kept], references=record.references[kept])
+    checked = check_record(held, "bag", periodic=False)
+    assert np.array_equal(checked.command_times, TIMES[kept])
+    assert checked.filled == 0.0
+
+
+def test_too_many_lost_messages_are_an_error(record):
+    kept = np.sort(np.random.default_rng(1).choice(len(TIMES), len(TIMES) * 7 // 10, False))
+    lossy = replace(record, command_times=TIMES[kept], references=record.references[kept])
+    with pytest.raises(UserInputError, match=r"bag: \d\d% of the commands were lost"):
+        check_record(lossy, "bag")
+
+
+def test_references_that_are_not_known_throughout_hold_where_messages_are_lost(record):
+    references = record.references.copy()
+    references[:3, 1] = np.nan
+    kept = np.delete(np.arange(len(TIMES)), 1000)
+    lost = replace(record, command_times=TIMES[kept], references=references[kept])
+    filled = check_record(lost, "bag").references
+    assert np.isnan(filled[:3, 1]).all()
+    assert np.array_equal(filled[1000, 1], references[999, 1])
+    assert np.isfinite(filled[:, 0]).all()
 
 
 def test_references_of_lost_messages_are_interpolated(record):
@@ -45,6 +96,7 @@ def test_references_of_lost_messages_are_interpolated(record):
     filled = check_record(less, "bag")
     assert filled.command_times == pytest.approx(TIMES)
     assert filled.references == pytest.approx(record.references, abs=1e-5)
+    assert filled.filled == pytest.approx(len(lost) / len(TIMES))
 
 
 @pytest.mark.parametrize(
@@ -68,6 +120,13 @@ def test_references_of_lost_messages_are_interpolated(record):
         (
             lambda r: {"command_times": TIMES[::20], "references": r.references[::20]},
             "come every 0.04 s",
+        ),
+        (
+            lambda r: {
+                "times": TIMES[::4],
+                **{key: getattr(r, key)[::4] for key in ("position", "velocity", "effort")},
+            },
+            "a new joint state every 0.008 s; 200 Hz",
         ),
     ],
 )

@@ -16,5 +16,11 @@ def test_a_signal_without_noise_has_a_little_nevertheless():
     assert 0.0 < noise_of(np.sin(TIMES)[:, None])[0] < 1e-4
 
 
+def test_a_coarse_encoder_has_the_noise_of_its_resolution():
+    times = np.arange(0.0, 10.0, 0.001)
+    coarse = np.round(0.1 * np.sin(times) / 2e-3)[:, None] * 2e-3
+    assert noise_of(coarse) == pytest.approx([2e-3 / np.sqrt(12.0)], rel=1e-6)
+
+
 def test_a_signal_that_is_not_measured_has_no_noise():
     assert np.isnan(noise_of(np.full((100, 1), np.nan))).all()

@@ -10,7 +10,11 @@ from control_msgs.msg import JointTrajectoryControllerState
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from mujoco_ros.identification.joint_record import JointRecord, check_record
+from mujoco_ros.identification.joint_record import (
+    LARGEST_DURATION_S,
+    JointRecord,
+    check_record,
+)
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.ros.bag_reader import bag_topics, read_bag
 
@@ -72,7 +76,8 @@ def read_record(bag: Path, joints: Iterable[str], topics: BagTopics = BagTopics(
             given = given or _Samples(names=())
             given.add_command(message, f"{where}: '{topic}'")
     assert given is not None  # the topic has messages
-    return check_record(_record(measured, given, tuple(joints), where), where)
+    record = _record(measured, given, tuple(joints), where)
+    return check_record(record, where, periodic=types[commands] is not JointState)
 
 
 def _find(names: list[str], found: dict[str, str], what: str, where: str) -> str:
@@ -102,7 +107,7 @@ class _Samples:
                 f"{', '.join(names)}; record one publisher"
             )
         fields = (message.position, message.velocity, message.effort)
-        self._add(message.header.stamp, _rows(fields, len(names), where))
+        self._add(message.header.stamp, _rows(fields, len(names), where), where)
 
     def add_command(self, message: JointState | JointTrajectoryControllerState, where: str) -> None:
         if isinstance(message, JointTrajectoryControllerState):
@@ -119,10 +124,16 @@ class _Samples:
         values = _rows(fields, len(names), where)
         columns = [self.names.index(name) for name in names]
         row[:, columns] = np.where(np.isnan(values), row[:, columns], values)
-        self._add(message.header.stamp, row)
+        self._add(message.header.stamp, row, where)
 
-    def _add(self, stamp: Time, row: np.ndarray) -> None:
-        self.times.append(stamp.sec + 1e-9 * stamp.nanosec)
+    def _add(self, stamp: Time, row: np.ndarray, where: str) -> None:
+        time = stamp.sec + 1e-9 * stamp.nanosec
+        if self.times and time - self.times[0] > LARGEST_DURATION_S:
+            raise UserInputError(
+                f"{where}: the stamps span {time - self.times[0]:.4g} s; at most "
+                f"{LARGEST_DURATION_S:g} s are possible, and 60 s are good"
+            )
+        self.times.append(time)
         self.rows.append(row)
 
 

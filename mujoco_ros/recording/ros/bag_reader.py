@@ -11,6 +11,9 @@ from rclpy.serialization import deserialize_message
 
 from mujoco_ros.model.errors import UserInputError
 
+_ENCODING = "cdr"
+"""Of messages of ROS 2."""
+
 
 class BagMessage(NamedTuple):
     """Topic, time of reception [ns] and content of a message."""
@@ -58,7 +61,8 @@ def bag_topics(bag: Path) -> dict[str, str]:
         counts = {} if summary.statistics is None else summary.statistics.channel_message_counts
         for channel in summary.channels.values():
             if counts.get(channel.id):
-                found[channel.topic] = summary.schemas[channel.schema_id].name
+                schema = summary.schemas.get(channel.schema_id)
+                found[channel.topic] = "message without a type" if schema is None else schema.name
     return found
 
 
@@ -78,13 +82,17 @@ def read_bag(bag: Path, types: Mapping[str, type]) -> Iterator[BagMessage]:
             with path.open("rb") as file:
                 for schema, channel, message in make_reader(file).iter_messages(topics):
                     kind = types[channel.topic]
+                    # Bytes of another type may be read as numbers without an error.
+                    if (
+                        schema is None
+                        or schema.name.rpartition("/")[2] != kind.__name__
+                        or channel.message_encoding != _ENCODING
+                    ):
+                        raise _other_type(path, channel.topic, kind)
                     try:
-                        # Bytes of another type may be read as numbers without an error.
                         content = deserialize_message(message.data, kind)
                     except Exception as error:  # the middleware raises its own kinds
                         raise _other_type(path, channel.topic, kind) from error
-                    if schema is None or schema.name.rpartition("/")[2] != kind.__name__:
-                        raise _other_type(path, channel.topic, kind)
                     yield BagMessage(channel.topic, message.log_time, content)
         except (McapError, OSError, struct.error) as error:
             raise _unreadable(path, error) from error

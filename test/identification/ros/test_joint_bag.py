@@ -21,7 +21,7 @@ from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
 
 JOINTS = ("hip", "knee", "toe")
-TIMES = np.arange(0.0, 6.0, 0.01)
+TIMES = np.arange(0.0, 6.0, 0.005)
 KINDS = {
     JointState: "sensor_msgs/msg/JointState",
     JointTrajectoryControllerState: "control_msgs/msg/JointTrajectoryControllerState",
@@ -132,13 +132,19 @@ def test_topics_can_be_named(write):
         ),
         (
             {"joint_states": [*states(), *states()], "joint_commands": commands()},
-            "stamps of the joint states jump from 5.990000 s to 0.000000 s",
+            "stamps of the joint states jump from 5.995000 s to 0.000000 s",
         ),
     ],
 )
 def test_a_bag_that_is_no_good_is_rejected_with_the_reason(write, topics, message):
     with pytest.raises(UserInputError, match=message):
         read_record(write(**topics), JOINTS)
+
+
+def test_a_recording_of_an_hour_is_rejected_while_it_is_read(write):
+    late = [*states(), stamped(JointState(name=["knee", "hip", "wheel"]), 3600.0)]
+    with pytest.raises(UserInputError, match="the stamps span 3600 s; at most 600 s"):
+        read_record(write(joint_states=late, joint_commands=commands()), JOINTS)
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf])

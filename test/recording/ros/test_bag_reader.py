@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from mcap.writer import Writer
 from rclpy.serialization import serialize_message
 from std_msgs.msg import Float64, String
 
@@ -46,6 +47,19 @@ def test_what_is_no_bag_is_an_error_with_the_remedy(bag, tmp_path):
     bag_files(bag)[0].write_bytes(b"no MCAP")
     with pytest.raises(UserInputError, match="cannot be read"):
         bag_topics(bag)
+
+
+def test_a_channel_without_a_type_is_no_message_of_ros(tmp_path):
+    path = tmp_path / "plain.mcap"
+    with path.open("wb") as file:
+        writer = Writer(file)
+        writer.start()
+        channel = writer.register_channel("/text", "json", 0)
+        writer.add_message(channel, 1, b"{}", 1)
+        writer.finish()
+    assert bag_topics(path) == {"/text": "message without a type"}
+    with pytest.raises(UserInputError, match="a message of '/text' is not a String"):
+        list(read_bag(path, {"/text": String}))
 
 
 def test_a_message_of_another_type_is_an_error(bag):
