@@ -1,11 +1,13 @@
 """Which parameters a recording determines, and the intervals of their estimates."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet
+from mujoco_ros.identification.windows import LARGEST_DELAY_S
+from mujoco_ros.model.errors import UserInputError
 
 CONFIDENCE = 1.96
 """Half width of an interval of 95 % over the standard deviation."""
@@ -16,6 +18,7 @@ LARGEST_DELAY_ERROR_S = 0.001
 _NEAR_ZERO = 0.1
 """Value in units of the scale, below which the half width is compared with this one."""
 _CORRELATED = 0.9
+_ALMOST = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +88,31 @@ def judge(
         )
         for index, parameter in enumerate(found.unknowns)
     ]
+
+
+def check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
+    """Check that estimates are possible ones.
+
+    Args:
+        found: The unknowns that are determined.
+        estimates: Estimates by unknown.
+
+    Raises:
+        UserInputError: A delay is below zero, or an estimate at the largest value.
+    """
+    for parameter, number, high in zip(found.unknowns, found.vector, found.bounds[1], strict=True):
+        value, half = estimates[parameter].value, estimates[parameter].half_width
+        if parameter.kind == DELAY and (value + half < 0.0 or number >= _ALMOST * high):
+            raise UserInputError(
+                f"the delay of the commands is {1e3 * value:.3g} ms ± {1e3 * half:.2g} ms; from 0 "
+                f"to {1e3 * LARGEST_DELAY_S:g} ms are possible: the stamps of states and commands "
+                "are not of one clock, or the references are not those of the drives"
+            )
+        if number >= _ALMOST * high:
+            raise UserInputError(
+                f"the {parameter.name} grows beyond {value:.3g}: the references are not those of "
+                "the drives, or positions or efforts have other units"
+            )
 
 
 def _covariance(information: np.ndarray, left: Sequence[int]) -> np.ndarray:

@@ -1,18 +1,18 @@
 """Least squares over the parameters of a robot, with the confidence of each."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import least_squares
 
-from mujoco_ros.identification.confidence import Estimate, judge
+from mujoco_ros.identification.confidence import Estimate, check_bounds, judge
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.noise import noise_of
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet, unknowns_of
 from mujoco_ros.identification.references import Interpolation
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.identification.windows import LARGEST_DELAY_S, Windows
+from mujoco_ros.identification.windows import Windows
 from mujoco_ros.model.errors import UserInputError
 
 LEAST_MOTION = 100.0
@@ -28,7 +28,6 @@ _ITERATIONS = 30
 _RESIDUALS = 250_000
 """Rows of the Jacobian; more samples are thinned."""
 _DIVERGED = 1e6
-_ALMOST = 1.0 - 1e-6
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +102,7 @@ def fit(
         progress(f"{len(unsure)} parameters are not determined; fitting the others again")
         best = _minimize(residuals, best.found.without(unsure, start), progress)
     found = best.found.without(unsure, start)
-    _check_bounds(found, estimates)
+    check_bounds(found, estimates)
     values, delay = found.at(found.vector)
     delay = max(delay, 0.0)
     return Fit(
@@ -117,23 +116,6 @@ def fit(
         residual=float(np.sqrt(np.mean(residuals(values, delay) ** 2))),
         skipped=skipped,
     )
-
-
-def _check_bounds(found: ParameterSet, estimates: Mapping[Parameter, Estimate]) -> None:
-    """Raise a UserInputError about an estimate that no robot has."""
-    for parameter, number, high in zip(found.unknowns, found.vector, found.bounds[1], strict=True):
-        value, half = estimates[parameter].value, estimates[parameter].half_width
-        if parameter.kind == DELAY and (value + half < 0.0 or number >= _ALMOST * high):
-            raise UserInputError(
-                f"the delay of the commands is {1e3 * value:.3g} ms ± {1e3 * half:.2g} ms; from 0 "
-                f"to {1e3 * LARGEST_DELAY_S:g} ms are possible: the stamps of states and commands "
-                "are not of one clock, or the references are not those of the drives"
-            )
-        if number >= _ALMOST * high:
-            raise UserInputError(
-                f"the {parameter.name} grows beyond {value:.3g}: the references are not those of "
-                "the drives, or positions or efforts have other units"
-            )
 
 
 def _choose(

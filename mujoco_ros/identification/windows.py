@@ -86,7 +86,7 @@ class Windows:
         starts = np.searchsorted(times, wanted - 1e-9)
         self._begin = times[starts]
         self._steps = int(np.ceil((LEAD_S + length) / step)) + 2
-        q, dq = _smooth_states(record, starts, noise)
+        q, dq = smooth_states(record, starts, noise)
         self._q, self._dq = np.tile(robot.home, (number, 1)), np.zeros((number, count))
         self._q[:, self._columns], self._dq[:, self._columns] = q, dq
         self._times = self._begin[:, None] + step * np.arange(self._steps + 1)
@@ -138,7 +138,7 @@ class Windows:
         return result
 
 
-def _smooth_states(
+def smooth_states(
     record: JointRecord, starts: np.ndarray, noise: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return positions and velocities at samples, from a cubic through the samples around.
@@ -153,8 +153,8 @@ def _smooth_states(
     for row, start in enumerate(starts):
         offset = record.times - record.times[start]
         near = np.flatnonzero(np.abs(offset) <= _SMOOTHING_S)
-        if len(near) <= _ORDER + 1:
-            continue
+        if len(near) <= _ORDER + 1:  # lost messages
+            near = np.argsort(np.abs(offset))[: _ORDER + 2]
         t = offset[near, None]
         slope = powers * t ** np.maximum(powers - 1, 0)
         for column in range(q.shape[1]):

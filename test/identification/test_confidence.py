@@ -1,7 +1,9 @@
 import numpy as np
+import pytest
 
-from mujoco_ros.identification.confidence import judge
+from mujoco_ros.identification.confidence import Estimate, check_bounds, judge
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet
+from mujoco_ros.model.errors import UserInputError
 
 KD = Parameter(kind="kd", joint="hip", row=0, column=0)
 DAMPING = Parameter(kind="damping", joint="hip", row=1, column=0)
@@ -54,3 +56,22 @@ def test_the_delay_is_determined_to_a_millisecond_or_against_that_of_the_scene()
     assert of(0.0, 0.0, 20.0)
     assert not of(0.0, 0.0, 5.0)
     assert of(0.008, 0.0, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (DELAY, -0.003, r"is -3 ms ± 0\.1 ms; from 0 to 100 ms .* not of one clock"),
+        (DELAY, 0.1, r"is 100 ms"),
+        ("kp", 1e4, r"the kp of hip grows beyond 1e\+04"),
+    ],
+)
+def test_an_estimate_that_no_robot_has_is_an_error(kind, value, message):
+    joint = "" if kind == DELAY else "hip"
+    parameter = Parameter(kind=kind, joint=joint, row=0, column=0)
+    found = ParameterSet([parameter], np.full((5, 1), value), value)
+    estimate = Estimate(parameter=parameter, before=0.0, value=value, half_width=1e-4)
+    with pytest.raises(UserInputError, match=message):
+        check_bounds(found, {parameter: estimate})
+    near = Estimate(parameter=parameter, before=0.0, value=-5e-5, half_width=1e-4)
+    check_bounds(ParameterSet([parameter], np.full((5, 1), 0.5), 0.0), {parameter: near})

@@ -1,7 +1,12 @@
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+from mujoco_ros.identification.parameters import unknowns_of
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import load_scene
 
 
@@ -26,3 +31,17 @@ def test_the_model_has_one_robot_and_no_objects():
     robot = IdentifiedRobot(scene, scene.robots[0])
     assert robot.model.nq == 8
     assert robot.driven.sum() == 6
+
+
+def test_the_delay_of_the_scene_is_one_that_can_be_fitted():
+    scene = load_scene("arm")
+
+    def start(delay):
+        entry = {"match": "elbow_joint", "delay": delay}
+        robot = replace(scene.robots[0], realism=RealismConfig(actuators={"bus": entry}))
+        found = IdentifiedRobot(scene, robot)
+        return unknowns_of(found, found.index(["elbow_joint"], "arm"), np.ones(1)).vector[0]
+
+    assert start(0.01) > start(0.0) == 0.0
+    with pytest.raises(UserInputError, match=r"delays the commands of robot 'arm' by 0\.2 s"):
+        start(0.2)
