@@ -60,21 +60,24 @@ class View:
         mujoco.mjv_defaultFreeCamera(model, camera)
         if self.camera:
             names = [model.camera(index).name for index in range(model.ncam)]
-            if self.camera not in names:
-                raise unknown("camera", self.camera, names, where="the model")
             camera.type = int(mujoco.mjtCamera.mjCAMERA_FIXED)
-            camera.fixedcamid = names.index(self.camera)
+            camera.fixedcamid = _index("camera", self.camera, names)
             return camera
         if self.pose:
             camera.lookat[:] = self.pose[:3]
             camera.distance, camera.azimuth, camera.elevation = self.pose[3:]
         if self.follow:
             names = [model.body(index).name for index in range(model.nbody)]
-            if self.follow not in names:
-                raise unknown("body", self.follow, names, where="the model")
             camera.type = int(mujoco.mjtCamera.mjCAMERA_TRACKING)
-            camera.trackbodyid = names.index(self.follow)
+            camera.trackbodyid = _index("body", self.follow, names)
         return camera
+
+
+def _index(kind: str, name: str, names: Sequence[str]) -> int:
+    """Return the index of a name; an error lists all names."""
+    if name not in names:
+        raise unknown(kind, name, names, where="the model")
+    return names.index(name)
 
 
 def film_rows(times: np.ndarray, start: float, end: float, rate: float) -> np.ndarray:
