@@ -41,7 +41,7 @@ def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
     publisher = ros_node.create_publisher(PointStamped, TOPIC, qos_profile_sensor_data)
     assert until(lambda: TOPIC in fields.topics)
     fields.watch([FieldKey(TOPIC, "point.x"), FieldKey(TOPIC, "point.y")])
-    # The publisher knows the subscription before messages reach it.
+    # Messages reach the subscription only after the publisher has matched it.
     assert until(lambda: publisher.publish(point(0.0)) or fields.take())
     samples = []
 
