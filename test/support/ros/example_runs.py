@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 from fork_server import fork_server
 from sensor_msgs.msg import JointState
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import ResetSimulation
 from simulators import (
     ROOT,
     WAIT_LIMIT_S,
@@ -82,6 +84,14 @@ class CommandedSimulator:
     def set_real_time_factor(self, factor: float) -> None:
         (result,) = self.listener.set_parameters({"real_time_factor": factor})
         assert result.successful, result.reason
+
+    def reset(self) -> None:
+        """Reset the simulation."""
+        reset = self.listener.node.create_client(ResetSimulation, "/mujoco/reset_simulation")
+        assert self.listener.spin_until(reset.service_is_ready)
+        response = self.listener.result(reset.call_async(ResetSimulation.Request()))
+        assert response.result.result == Result.RESULT_OK, response.result.error_message
+        self.listener.node.destroy_client(reset)
 
     def joint_states(self, namespace: str = "") -> Recording:
         """Return a recording that has begun."""

@@ -25,11 +25,14 @@ def retry_slower(test: Callable[..., None]) -> Callable[..., None]:
                 robot.set_real_time_factor(factor)
                 try:
                     return test(**fixtures)
-                except AssertionError:
+                except AssertionError as error:
                     if factor == _FACTORS[-1]:
+                        print(robot.simulator.log)
                         raise
-                    warnings.warn(f"failed at a real-time factor of {factor:g}", stacklevel=1)
+                    text = f"failed at a real-time factor of {factor:g}: {error}"
+                    warnings.warn(text, stacklevel=1)
                     robot.listener.forget_subscriptions()
+                    robot.reset()  # a robot may have fallen
         finally:
             robot.set_real_time_factor(REAL_TIME_FACTOR)
 

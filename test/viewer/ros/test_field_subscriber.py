@@ -4,7 +4,7 @@ import time
 
 import pytest
 from geometry_msgs.msg import PointStamped
-from rclpy.qos import qos_profile_sensor_data
+from rclpy.qos import QoSProfile, qos_profile_sensor_data
 from sensor_msgs.msg import Image
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
@@ -38,7 +38,7 @@ def point(x: float) -> PointStamped:
 
 
 def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
-    publisher = ros_node.create_publisher(PointStamped, TOPIC, qos_profile_sensor_data)
+    publisher = ros_node.create_publisher(PointStamped, TOPIC, QoSProfile(depth=300))
     assert until(lambda: TOPIC in fields.topics)
     fields.watch([FieldKey(TOPIC, "point.x"), FieldKey(TOPIC, "point.y")])
     # Messages reach the subscription only after the publisher has matched it.
