@@ -144,7 +144,7 @@ class LockstepParameters(Component):
         if self._values["mode"] != "lockstep":
             return DiagnosticReport("off: the clock waits for no source", {})
         awaited = self._lockstep.awaited
-        values = {"waiting for": ", ".join(awaited)}
+        values = {"waiting for": ", ".join(awaited), "clock set back": str(self._lockstep.set_back)}
         silent = []
         for topic, status in self._lockstep.status.items():
             values |= {

@@ -13,7 +13,7 @@ from mujoco_ros.sim.stepping.manager_source import ManagerSource
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05
 """Wall time between two checks for new subscriptions while the clock waits."""
-_NUDGE_S = 0.1
+_NUDGE_S = 0.5
 """Wall time of silence after which a controller_manager may have missed the clock, each time."""
 
 Policy = Literal["wait", "proceed"]
@@ -58,6 +58,8 @@ class Lockstep:
         self._waited = 0.0
         self._asked: float | None = None
         self._nudges = 0  # in this tick
+        self.set_back = 0
+        """How often the clock was set back for a silent controller_manager."""
         self.clock_every = 0
         """Steps between two messages of the clock; 0 is no restriction."""
         self.on_join: list[Callable[[str], object]] = []
@@ -210,6 +212,7 @@ class Lockstep:
         if not forth and not any(source.asleep for source in self._sources.values()):
             return 0
         self._nudges += 1
+        self.set_back += not forth
         return 1 if forth else -1
 
     def _look(self) -> bool:

@@ -23,12 +23,14 @@ CYCLES = 400
 class Seen:
     """A run: what the manager saw from `BEGIN` on, and what the simulator published and counted.
 
-    The thread of the middleware that sends asynchronously gave up the processor `switches` times.
+    The thread of the middleware that sends asynchronously gave up the processor `switches` times;
+    the clock was set back `set_back` times.
     """
 
     cycles: list[tuple[int, int, list[int]]]
     states: dict[int, bytes]
     counters: dict[str, str]
+    set_back: int
     switches: int
 
 
@@ -76,10 +78,12 @@ class ManagedRun:
             stamp = message.header.stamp
             states[stamp.sec * 1_000_000_000 + stamp.nanosec] = data
         first, last = cycles[-CYCLES][0], cycles[-1][0]
+        counters = self.counters()
         return Seen(
             cycles=cycles[-CYCLES:],
             states={time: data for time, data in states.items() if first <= time <= last},
-            counters=self.counters(),
+            counters=counters,
+            set_back=int(counters["clock set back"]),
             switches=self._switches(),
         )
 
@@ -88,7 +92,7 @@ class ManagedRun:
         count = len(self._reports)
         assert self.listener.spin_until(lambda: len(self._reports) > count)
         (row,) = [s for s in self._reports.latest.status if s.name.endswith(": lockstep")]
-        return {value.key.partition(": ")[2]: value.value for value in row.values}
+        return {value.key.rpartition(": ")[2]: value.value for value in row.values}
 
     def _switches(self) -> int:
         tasks = Path(f"/proc/{self.simulator.process.pid}/task").iterdir()
@@ -113,15 +117,22 @@ def managed(tmp_path: Path) -> Iterator[ManagedRun]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Two runs."""
-    found = []
-    for name in ("first", "second"):
-        run = ManagedRun(tmp_path_factory.mktemp(name))
+    """Two runs in which the manager got the processor in time.
+
+    On a busy machine it may be silent so long that the clock is set back for it, and read that.
+    """
+    found: list[Seen] = []
+    for _ in range(6):
+        run = ManagedRun(tmp_path_factory.mktemp("run"))
         try:
-            found.append(run.finish())
+            seen = run.finish()
         finally:
             run.close()
-    return found
+        if seen.set_back == 0:
+            found.append(seen)
+        if len(found) == 2:
+            return found
+    pytest.fail("the clock was set back in nearly every run")
 
 
 def test_every_period_is_exact(runs: list[Seen]) -> None:
