@@ -27,7 +27,7 @@ def retry_slower(test: Callable[..., None]) -> Callable[..., None]:
                     return test(**fixtures)
                 except AssertionError as error:
                     if factor == _FACTORS[-1]:
-                        print(robot.simulator.log)
+                        error.add_note(robot.simulator.log)
                         raise
                     text = f"failed at a real-time factor of {factor:g}: {error}"
                     warnings.warn(text, stacklevel=1)

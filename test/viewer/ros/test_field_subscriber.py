@@ -4,7 +4,7 @@ import time
 
 import pytest
 from geometry_msgs.msg import PointStamped
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
