@@ -1,10 +1,12 @@
 """Starts programs by forking a process that has already imported their modules.
 
 Imports take most of the start time of a program, and the tests start hundreds of programs. A
-forked program equals one started by Python, except that all share the hash seed.
+forked program equals one started by Python, except that all share the hash seed. Programs that
+still run when the tests end, in any way, are killed.
 """
 
 import atexit
+import contextlib
 import functools
 import gc
 import importlib
@@ -124,27 +126,35 @@ def fork_server() -> ForkServer:
 def _serve(control: socket.socket) -> list[str]:
     """Fork for each request; return only in the child, with the program and its arguments."""
     running: dict[int, tuple[int, int]] = {}  # by pidfd: pid, and pipe of its exit code
-    while True:
-        for ready in select.select([control, *running], [], [])[0]:
-            if ready is not control:
-                pid, status = running.pop(ready)
-                _, how = os.waitpid(pid, 0)
-                os.write(status, str(os.waitstatus_to_exitcode(how)).encode())
-                os.close(status)
-                os.close(ready)
-                continue
-            request, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST, 3)
-            if not request:
-                os._exit(0)
-            pid = os.fork()
-            if pid == 0:
-                program, arguments, environment = json.loads(request)
-                _become(environment, *descriptors[:2])
-                return [program, *arguments]
-            os.close(descriptors[0])
-            os.close(descriptors[1])
-            running[os.pidfd_open(pid)] = (pid, descriptors[2])
-            control.send(str(pid).encode())
+    # A connection error instead of an empty request: the tests were killed.
+    with contextlib.suppress(ConnectionError):
+        while True:
+            for ready in select.select([control, *running], [], [])[0]:
+                if ready is not control:
+                    pid, status = running.pop(ready)
+                    _, how = os.waitpid(pid, 0)
+                    os.write(status, str(os.waitstatus_to_exitcode(how)).encode())
+                    os.close(status)
+                    os.close(ready)
+                    continue
+                request, descriptors, _, _ = socket.recv_fds(control, _MAX_REQUEST, 3)
+                if not request:
+                    raise ConnectionAbortedError
+                pid = os.fork()
+                if pid == 0:
+                    program, arguments, environment = json.loads(request)
+                    _become(environment, *descriptors[:2])
+                    return [program, *arguments]
+                os.close(descriptors[0])
+                os.close(descriptors[1])
+                running[os.pidfd_open(pid)] = (pid, descriptors[2])
+                control.send(str(pid).encode())
+    for pidfd, (pid, _) in running.items():
+        with contextlib.suppress(ProcessLookupError):  # not yet in its own session
+            os.killpg(pid, signal.SIGKILL)  # with its child processes
+        signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+        os.waitpid(pid, 0)
+    os._exit(0)
 
 
 def _become(environment: Mapping[str, str], stdout: int, stderr: int) -> None:
