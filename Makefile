@@ -31,7 +31,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train train-test training-environment pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -40,13 +40,13 @@ help: ## show this help
 	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
-	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench`, `make soak` or `make train`\n'
+	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench`, `make soak`, `make train` or `make train-test`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
 	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'
 	@printf '  PLUGIN=         folder of `make plugin`, default examples/engine_plugin\n'
 	@printf '  FOLDER=         results of `make soak`, default soak\n'
-	@printf '  GPU=            packages of JAX of `make train`, e.g. cuda13; default: the processor\n'
+	@printf '  GPU=            packages of JAX of `make train` and `make train-test`, e.g. cuda13; default: the processor\n'
 	@printf '  PYTHON=         Python of the environment, 3.11 or newer, default python3\n'
 
 setup: ## install everything into a virtual environment
@@ -108,11 +108,17 @@ soak: setup ## run for hours, and record what is dropped and what grows; resumes
 
 # Its own environment: MJX needs its own version of MuJoCo.
 TRAINING := .venv-train/bin/python
-train: ## train the policy of the quadruped; with a graphics card GPU=cuda13
+training-environment:
 	@test -x $(TRAINING) || $(or $(PYTHON),python3) -m venv .venv-train
 	@$(RUN) $(TRAINING) -m pip install --quiet --requirement requirements/training.txt \
 		$(if $(GPU),--constraint requirements/training.txt "jax[$(GPU)]")
+
+train: training-environment ## train the policy of the quadruped; with a graphics card GPU=cuda13
 	@exec $(RUN) $(TRAINING) -m training $(ARGS)
+
+# The set-up of the other tests needs ROS. The physics takes minutes to compile.
+train-test: training-environment ## test the training, where brax and MJX are installed
+	@$(RUN) $(TRAINING) -m pytest --noconftest --timeout=1800 test/training $(ARGS)
 
 pictures: setup ## draw the figures of docs/
 	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)

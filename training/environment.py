@@ -1,7 +1,7 @@
 """The environment of the training: brax's interface around MuJoCo MJX."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import jax
@@ -24,7 +24,15 @@ _FALLEN_TILT, _FALLEN_HEIGHT = 0.5, 0.18
 
 
 class TrotEnvironment(Env):
-    """A quadruped that shall trot with a commanded velocity, with other physics in each episode."""
+    """A quadruped that shall trot with a commanded velocity, with other physics in each episode.
+
+    The training resets it by brax's `AutoResetWrapper`. When an episode is over, the wrapper
+    restores the state and the observation of the first reset, but not the numbers in `info`. So
+    the start is drawn once for each of the parallel environments; `step` draws physics, delay,
+    command, phase and times of pushes for each episode. The first observation of each later episode
+    still has the command and phase of the first one, and its physics and delay for the value
+    function; its reward and the next observations have the new ones.
+    """
 
     def __init__(self, robot: TrainingRobot, table: PolicyTable, settings: Settings) -> None:
         """Prepare the model; `table` gives inputs, pose, gains and period."""
@@ -249,16 +257,3 @@ class TrotEnvironment(Env):
             POLICY: observation(self._table.terms, noisy, jnp),
             CRITIC: jnp.concatenate(privileged),
         }
-
-
-def small(settings: Settings, num_envs: int, num_timesteps: int) -> Settings:
-    """Return settings of a training with few environments and steps, to try the program."""
-    ppo = replace(
-        settings.ppo,
-        num_envs=num_envs,
-        num_timesteps=num_timesteps,
-        batch_size=num_envs,
-        num_minibatches=1,
-        hidden=(32, 32),
-    )
-    return replace(settings, ppo=ppo)

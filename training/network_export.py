@@ -8,6 +8,8 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from training.result_files import replace_file
+
 _OPSET, _IR_VERSION = 17, 8
 Layer = tuple[np.ndarray, np.ndarray]
 """Weights and bias.  # (inputs, outputs), (outputs,)"""
@@ -65,4 +67,4 @@ def write_policy(path: Path, layers: Sequence[Layer], metadata: Mapping[str, str
     model = helper.make_model(graph, opset_imports=[opset], ir_version=_IR_VERSION)
     helper.set_model_props(model, dict(metadata))
     onnx.checker.check_model(model, full_check=True)
-    path.write_bytes(model.SerializeToString())
+    replace_file(path, model.SerializeToString())

@@ -1,6 +1,6 @@
 """Settings of the training."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 Range = tuple[float, float]
 
@@ -8,6 +8,9 @@ Range = tuple[float, float]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Randomisation:
     """What differs from episode to episode, and disturbs the robot; distributions are uniform.
+
+    The initial positions are drawn once for each of the parallel environments, which begins all its
+    episodes with them.
 
     Attributes:
         friction: Friction of feet and floor.
@@ -124,3 +127,16 @@ class Settings:
     commands: Commands = field(default_factory=Commands)
     weights: Weights = field(default_factory=Weights)
     ppo: Ppo = field(default_factory=Ppo)
+
+
+def small(settings: Settings, num_envs: int, num_timesteps: int) -> Settings:
+    """Return settings of a training with few environments and steps, to try the program."""
+    ppo = replace(
+        settings.ppo,
+        num_envs=num_envs,
+        num_timesteps=num_timesteps,
+        batch_size=num_envs,
+        num_minibatches=1,
+        hidden=(32, 32),
+    )
+    return replace(settings, ppo=ppo)

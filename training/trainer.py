@@ -1,6 +1,5 @@
 """Training of the policy by brax's PPO."""
 
-import csv
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -10,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import msgpack
 import numpy as np
 from brax.training.acme import running_statistics, specs
 from brax.training.agents.ppo import networks
@@ -20,20 +20,27 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 from training.environment import CRITIC, POLICY, TrotEnvironment
 from training.network_export import policy_layers, write_policy
 from training.policy_table import load_policy_table
+from training.result_files import (
+    CHECKPOINT_SUFFIX,
+    CURVE_SUFFIX,
+    NAME,
+    POLICY_SUFFIX,
+    Curve,
+    Progress,
+    TrainingError,
+    replace_file,
+)
 from training.robot_model import make_robot
-from training.settings import Settings, Weights
+from training.settings import Settings
 
-NAME = "trot_policy"
-"""Name of the files of the policy and of the curve of its training."""
-_EPISODE = "episode/"
-_COLUMNS = ("sum_reward", "length", "fallen", *asdict(Weights()))
-"""Means of the last 100 episodes in the curve."""
 _SETTINGS = (
     *("num_timesteps", "num_envs", "unroll_length", "batch_size", "num_minibatches"),
     *("num_updates_per_batch", "learning_rate", "entropy_cost", "discounting"),
     *("reward_scaling", "max_grad_norm"),
 )
 """Settings of `Ppo` that have the same names in brax."""
+_PROGRESS = "progress"
+"""Key in the checkpoint."""
 
 
 class _OutOfTimeError(Exception):
@@ -56,24 +63,39 @@ def train(
         folder: The folder, which exists.
         evaluations: Number of points of the curve, each with a checkpoint.
         report: Called with a line of progress.
-        limit_s: Longest wall time; the last checkpoint is then the result [s].
-        resume: Checkpoint to continue from.
+        limit_s: Longest wall time of this run; the last checkpoint is then the result [s].
+        resume: Checkpoint to continue from, with its curve and its count of steps. It has no state
+            of the optimiser, which restarts.
+
+    Raises:
+        TrainingError: `resume`, or the curve beside it, cannot be continued; or parameters are not
+            finite, and the policy and checkpoint of the last point are kept.
     """
     began = time.monotonic()
     # Physics needs more than the 10 bits of mantissa that graphics cards multiply with by default.
     jax.config.update("jax_default_matmul_precision", "highest")
     table = load_policy_table()
     environment = TrotEnvironment(make_robot(table, settings.timestep), table, settings)
-    curve = _Curve(folder / f"{NAME}.csv", began, report)
+    restored, before, previous = None, Progress(), None
+    if resume is not None:
+        restored, before = load_checkpoint(resume, environment)
+        previous = resume.with_suffix(CURVE_SUFFIX)
+    curve = Curve(folder / f"{NAME}{CURVE_SUFFIX}", previous, before.steps)
+
+    def progress(step: int) -> Progress:
+        return Progress(before.steps + step, before.wall_s + time.monotonic() - began)
+
+    def add(step: int, metrics: Mapping[str, Any]) -> None:
+        if line := curve.add(progress(step), metrics):
+            report(line)
 
     def save(step: int, _make_policy: object, parameters: Any) -> None:
-        parameters = jax.device_get(parameters)
-        wall_s = time.monotonic() - began
-        report(f"{step} steps after {wall_s:.0f} s")
+        now = progress(step)
+        report(f"{now.steps} steps after {now.wall_s:.0f} s")
         if step:
-            metadata = {"seed": str(settings.seed), "steps": str(step), "wall_s": f"{wall_s:.0f}"}
-            save_policy(folder, parameters, environment.action_size, metadata)
-        if wall_s > limit_s:
+            parameters = jax.device_get(parameters)
+            save_policy(folder, parameters, environment.action_size, settings.seed, now)
+        if time.monotonic() - began > limit_s:
             raise _OutOfTimeError
 
     if not hasattr(jax, "device_put_replicated"):
@@ -96,9 +118,9 @@ def train(
             run_evals=False,
             log_training_metrics=True,
             training_metrics_steps=settings.ppo.num_timesteps // evaluations,
-            progress_fn=curve.add,
+            progress_fn=add,
             policy_params_fn=save,
-            restore_params=None if resume is None else load_checkpoint(resume, environment),
+            restore_params=restored,
             **{name: value for name, value in asdict(settings.ppo).items() if name in _SETTINGS},
         )
     except _OutOfTimeError:
@@ -106,7 +128,7 @@ def train(
 
 
 def save_policy(
-    folder: Path, parameters: Sequence[Any], actions: int, metadata: Mapping[str, str]
+    folder: Path, parameters: Sequence[Any], actions: int, seed: int, progress: Progress
 ) -> None:
     """Write a checkpoint and the policy.
 
@@ -114,47 +136,46 @@ def save_policy(
         folder: The folder.
         parameters: Statistics of the inputs, parameters of the policy, of the value function.
         actions: Number of actions.
-        metadata: Texts in the ONNX file by name.
+        seed: Seed of the run, for the metadata of the policy.
+        progress: How long the policy was trained.
+
+    Raises:
+        TrainingError: Parameters are not finite. Nothing is written.
     """
-    state = serialization.to_state_dict(list(parameters))
-    (folder / f"{NAME}.msgpack").write_bytes(serialization.msgpack_serialize(state))
+    if not all(np.isfinite(values).all() for values in jax.tree.leaves(list(parameters))):
+        raise TrainingError(f"parameters after {progress.steps} steps are not finite")
+    state = serialization.to_state_dict(list(parameters)) | {_PROGRESS: progress._asdict()}
+    checkpoint = serialization.msgpack_serialize(state)
+    replace_file(folder / f"{NAME}{CHECKPOINT_SUFFIX}", checkpoint)
     statistics, policy = parameters[0], parameters[1]
     mean, deviation = (np.asarray(it[POLICY]) for it in (statistics.mean, statistics.std))
     layers = policy_layers(mean, deviation, policy["params"], actions)
-    write_policy(folder / f"{NAME}.onnx", layers, metadata)
+    texts = {"seed": seed, "steps": progress.steps, "wall_s": round(progress.wall_s)}
+    metadata = {name: str(value) for name, value in texts.items()}
+    write_policy(folder / f"{NAME}{POLICY_SUFFIX}", layers, metadata)
 
 
-def load_checkpoint(path: Path, environment: TrotEnvironment) -> tuple[Any, Any, Any]:
-    """Read statistics of the inputs, parameters of the policy and of the value function."""
-    state = serialization.msgpack_restore(path.read_bytes())
+def load_checkpoint(
+    path: Path, environment: TrotEnvironment
+) -> tuple[tuple[Any, Any, Any], Progress]:
+    """Read a checkpoint.
+
+    Returns:
+        Statistics of the inputs, parameters of the policy and of the value function; and how long
+        the policy was trained.
+
+    Raises:
+        TrainingError: The file is not a checkpoint of `save_policy`.
+    """
     sizes = environment.observation_size
     arrays = {name: specs.Array((size,), np.dtype("float32")) for name, size in sizes.items()}
     empty = running_statistics.init_state(arrays)
-    statistics = serialization.from_state_dict(empty, state["0"])
-    return statistics, state["1"], state["2"]
-
-
-class _Curve:
-    """The curve of a training, in a CSV file that is complete after each point."""
-
-    def __init__(self, path: Path, began: float, report: Callable[[str], object]) -> None:
-        self._path, self._began, self._report = path, began, report
-        self._rows: list[dict[str, float]] = []
-
-    def add(self, step: int, metrics: Mapping[str, Any]) -> None:
-        """Add a point, if the metrics are of episodes."""
-        if f"{_EPISODE}length" not in metrics:
-            return
-        means = {name: float(metrics[_EPISODE + name]) for name in _COLUMNS}
-        self._rows.append({"steps": step, "wall_s": time.monotonic() - self._began, **means})
-        with self._path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, list(self._rows[-1]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows({key: f"{it:.6g}" for key, it in row.items()} for row in self._rows)
-        self._report(
-            f"{step} steps: reward {means['sum_reward']:.1f}, length {means['length']:.0f}, "
-            f"{means['fallen']:.0%} fallen"
-        )
+    try:
+        state = serialization.msgpack_restore(path.read_bytes())
+        statistics = serialization.from_state_dict(empty, state["0"])
+        return (statistics, state["1"], state["2"]), Progress(**state[_PROGRESS])
+    except (KeyError, TypeError, ValueError, msgpack.UnpackException) as error:
+        raise TrainingError(f"{path} is not a checkpoint of the training: {error!r}") from error
 
 
 def _put_replicated(tree: Any, devices: Sequence[Any]) -> Any:

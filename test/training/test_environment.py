@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("brax", reason="brax is missing; `make train` installs it")
-pytest.importorskip("mujoco.mjx", reason="mujoco-mjx is missing; `make train` installs it")
+pytest.importorskip("brax", reason="brax is missing; `make train-test` installs it")
+pytest.importorskip("mujoco.mjx", reason="mujoco-mjx is missing; `make train-test` installs it")
 
 import jax
 
