@@ -21,6 +21,8 @@ from training.trainer import load_checkpoint, save_policy
 
 RUN = ["--small", "--steps", "320", "--points", "2"]
 STEPS = 320
+TIMEOUT_S = 7200
+"""Each run compiles for minutes, on a busy machine for many."""
 
 
 @pytest.fixture(scope="module")
@@ -32,6 +34,8 @@ def environment():
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Results of a first run, which is continued once."""
+    # The second run is compiled by the first one; without the cache it takes minutes again.
+    jax.config.update("jax_compilation_cache_dir", str(tmp_path_factory.mktemp("compiled")))
     folder = tmp_path_factory.mktemp("results")
     assert main([*RUN, "--output", str(folder)]) == 0
     first = metadata(folder)
@@ -46,7 +50,7 @@ def metadata(folder):
     return {it.key: it.value for it in onnx.load(folder / f"{NAME}.onnx").metadata_props}
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(TIMEOUT_S)
 def test_a_continued_training_counts_the_steps_of_all_runs(folder, environment):
     assert int(metadata(folder)["steps"]) == 2 * STEPS
     _, progress = load_checkpoint(folder / f"{NAME}.msgpack", environment)
@@ -57,7 +61,7 @@ def test_a_continued_training_counts_the_steps_of_all_runs(folder, environment):
     assert steps == sorted(steps)
 
 
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(TIMEOUT_S)
 def test_parameters_that_are_not_finite_keep_the_last_files(folder, environment):
     before = {path: path.read_bytes() for path in folder.iterdir()}
     parameters, progress = load_checkpoint(folder / f"{NAME}.msgpack", environment)
