@@ -1,15 +1,19 @@
 """The files of the tutorials work as the tutorials claim."""
 
+import importlib
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from extension_package import write_package
 from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.basic_states import STATES
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
+from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation
@@ -61,6 +65,26 @@ def controller(**settings: Any) -> FsmController:
     made = FsmController(table_from_dict(data, classes, name="my_wave", where="my_wave.yaml"))
     made.configure(ROBOT)
     return made
+
+
+def test_the_package_of_the_tutorial_registers_its_class_and_the_table_uses_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "my_states.py"
+    module.write_text(block("first_controller", "my_package/my_states.py"))
+    setup = block("first_controller", "my_package/setup.py")
+    registered = re.search(r'\["(Reach = my_states:Reach)"\]', setup)
+    assert registered
+    installed = tmp_path / "installed"
+    write_package(installed, module, f"[mujoco_ros.states]\n{registered.group(1)}\n")
+    monkeypatch.syspath_prepend(installed)
+    importlib.invalidate_caches()
+    table = tmp_path / "my_wave.yaml"
+    table.write_text(block("first_controller", "my_wave.yaml"))
+    machine = load(str(table)).machine
+    assert type(machine.instances["LEFT"]).__module__ == "my_states"
+    assert machine.config("LEFT").goal == 0.4
+    del sys.modules["my_states"]
 
 
 def drive(made: FsmController, ticks: int, delay: float = 0.0) -> list[str]:

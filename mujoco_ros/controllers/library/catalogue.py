@@ -85,13 +85,18 @@ def load_table(name_or_path: str) -> Table:
 def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     """Return state classes by name, at least the required ones that exist.
 
-    The module beside the file comes first, because other modules take long to import.
+    In a shipped table, the module beside the file comes first, because other modules take long to
+    import. In another table, classes of installed packages come first, so that a shipped class
+    that is new here does not replace one of them.
     """
     found = {cls.__name__: cls for cls in basic_states.STATES}
     shipped = (*_WITHOUT_TABLE, *names())
     ordered = sorted(shipped, key=lambda name: _FOLDER / name != path.parent)
+    sources = [*map(_shipped, ordered), _installed(required)]
+    if path.parent.parent != _FOLDER:
+        sources.insert(0, sources.pop())
     missing: MissingExtraError | None = None
-    for source in (*map(_shipped, ordered), _installed(required)):
+    for source in sources:
         if found.keys() >= set(required):
             return found
         try:

@@ -104,6 +104,20 @@ def test_other_packages_register_states_as_entry_points(file, monkeypatch, value
             catalogue.load(str(file))
 
 
+def test_a_registered_class_replaces_a_shipped_one_in_tables_of_users_only(file, monkeypatch):
+    shipped = type(catalogue.load("walk_grasp").machine.instances["REACH"])
+    value = "mujoco_ros.controllers.fsm.basic_states:Wait"
+    entries = [
+        EntryPoint(name=name, value=value, group=catalogue.GROUP) for name in ("Reach", "Hold")
+    ]
+    monkeypatch.setattr(catalogue, "entry_points", lambda group: entries)
+    file.write_text(FILE.replace("Wait", "Reach"))
+    instances = catalogue.load(str(file)).machine.instances
+    assert type(instances["A"]) is basic_states.Wait
+    assert type(instances["END"]) is basic_states.Hold
+    assert type(catalogue.load("walk_grasp").machine.instances["REACH"]) is shipped
+
+
 @pytest.mark.parametrize(
     ("given", "path"),
     [("policies/a.onnx", "{folder}/policies/a.onnx"), ("/policies/a.onnx", "/policies/a.onnx")],
