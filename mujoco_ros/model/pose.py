@@ -42,6 +42,12 @@ class Pose:
         offset = self.position - other.position
         return math.sqrt(offset.dot(offset))
 
+    def equals(self, other: "Pose") -> bool:
+        """Return whether all numbers are equal."""
+        return np.array_equal(self.position, other.position) and np.array_equal(
+            self.quat_wxyz, other.quat_wxyz
+        )
+
     def check(self, name: str) -> None:
         """Reject non-finite numbers and a quaternion without orientation.
 

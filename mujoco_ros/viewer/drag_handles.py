@@ -1,5 +1,6 @@
 """A frame drawn over the scene, with handles for the mouse."""
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -34,15 +35,26 @@ class _Drag:
 class DragHandles:
     """A frame with its name and handles, and the drag in progress."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    def __init__(
+        self,
+        name: str,
+        handles_of: Callable[[Pose, ScreenProjection], Iterable[Handle]] = handles,
+    ) -> None:
+        """Begin without a drag; `handles_of` returns the handles of the frame `name`."""
+        self._name, self._handles_of = name, handles_of
         self._drag: _Drag | None = None
+
+    @property
+    def held(self) -> Handle | None:
+        """The handle that is dragged, as it was at the start."""
+        return None if self._drag is None else self._drag.handle
 
     def build(self, frame: Pose, projection: ScreenProjection) -> Pose:
         """Build the frame; return it after the motion of the mouse."""
-        _draw(self._name, frame, projection)
+        shown = list(self._handles_of(frame, projection))
+        _draw(self._name, frame, shown, projection)
         grabbed = ""
-        for handle in handles(frame, projection):
+        for handle in shown:
             if _build_handle(self._name, handle, projection):
                 grabbed = handle.name
                 if self._drag is None or self._drag.handle.name != grabbed:
@@ -83,18 +95,18 @@ def _build_handle(name: str, handle: Handle, projection: ScreenProjection) -> bo
     return is_grabbed
 
 
-def _draw(name: str, frame: Pose, projection: ScreenProjection) -> None:
+def _draw(name: str, frame: Pose, shown: Iterable[Handle], projection: ScreenProjection) -> None:
     """Draw axes, rings and handles over the scene and below all windows."""
     origin = projection.project(frame.position)
     if origin is None:
         return
-    for axis, colour in enumerate(style.AXES):
-        corners = [projection.project(point) for point in ring(frame, axis, projection)]
-        for start, end in pairwise(corners):
-            _draw_line(start, end, 2.0, colour)
-    for handle in handles(frame, projection):
+    for handle in shown:
         pixel = projection.project(handle.point)
         colour = style.CENTRE if handle.axis is None else style.AXES[handle.axis]
+        if handle.rotates:
+            corners = [projection.project(point) for point in ring(handle, frame.position)]
+            for start, end in pairwise(corners):
+                _draw_line(start, end, 2.0, colour)
         if handle.axis is not None and not handle.rotates:
             _draw_line(origin, pixel, 3.0, colour)
         if pixel is not None:

@@ -107,6 +107,26 @@ class ScreenProjection:
         limit = _MAX_DRAG * self.depth(point)
         return float(np.clip(distance, -limit, limit))
 
+    def drag_on_plane(
+        self, point: np.ndarray, normal: np.ndarray, pixels: np.ndarray
+    ) -> np.ndarray:
+        """Return the motion of a point with the mouse, in a plane [m].  # (3,)
+
+        Args:
+            point: Start of the drag.  # (3,)
+            normal: Unit vector.  # (3,)
+            pixels: Motion of the mouse, right and down.  # (2,)
+        """
+        offset = self.drag_in_plane(point, pixels)
+        ray = self.forward if self.orthographic else point + offset - self.position
+        ray = ray / np.linalg.norm(ray)
+        slope = float(normal @ ray)
+        slope = np.copysign(max(abs(slope), np.sqrt(_MIN_SINE_SQUARED)), slope)
+        motion = offset - float(normal @ offset) / slope * ray
+        motion -= float(normal @ motion) * normal  # a plane that is seen from its edge
+        length, limit = float(np.linalg.norm(motion)), _MAX_DRAG * self.depth(point)
+        return np.asarray(motion * min(1.0, limit / max(length, limit)))
+
     def drag_in_plane(self, point: np.ndarray, pixels: np.ndarray) -> np.ndarray:
         """Return the motion of a point with the mouse, parallel to the screen [m].  # (3,)"""
         scale = self.metres_per_pixel(point)

@@ -87,7 +87,7 @@ def test_an_axis_that_points_at_the_camera_limits_the_motion():
 def test_the_handle_that_rotates_is_in_the_middle_of_its_ring(projection):
     frame = skewed_frame()
     for axis in range(3):
-        corners = ring(frame, axis, projection)
+        corners = ring(handle(NAMES[4 + axis], frame, projection), frame.position)
         np.testing.assert_allclose(
             corners[len(corners) // 2], handle(NAMES[4 + axis], frame, projection).point, atol=1e-12
         )

@@ -67,10 +67,7 @@ class TargetsPanel(Panel):
         projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
         for name, frame in list(self.targets.items()):
             moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
-            if not (
-                np.array_equal(moved.position, frame.position)
-                and np.array_equal(moved.quat_wxyz, frame.quat_wxyz)
-            ):
+            if not moved.equals(frame):
                 self.put(name, moved)
 
     def build(self) -> None:
