@@ -55,7 +55,8 @@ MAY_IMPORT = {
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
-        *("viewer.panel_descriptions", "viewer.entity_client", *_BRIDGE),
+        *("viewer.panel_descriptions", "viewer.entity_client", "viewer.interactive_markers"),
+        *_BRIDGE,
     },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
     "cli": {

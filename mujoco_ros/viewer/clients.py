@@ -13,6 +13,7 @@ from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 
 if TYPE_CHECKING:  # they need classes of this module
     from mujoco_ros.viewer.entity_client import EntityClient
+    from mujoco_ros.viewer.interactive_markers.descriptions import InteractiveMarkerClient
     from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 PLAYING, PAUSED = "playing", "paused"
@@ -327,6 +328,7 @@ class Clients:
     entities: "EntityClient"
     images: ImageClient
     drawings: DrawingClient
+    markers: "InteractiveMarkerClient"
     drive: DriveClient
     fields: FieldClient
     panels: "PanelClient"

@@ -1,10 +1,12 @@
 """Shapes and frames of messages, without ROS."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
+
+from mujoco_ros.model.pose import Pose
 
 
 class ShapeKind(StrEnum):
@@ -43,6 +45,17 @@ class Shape:
     width: float = 0.0
     colour: tuple[float, float, float, float] = (0.2, 0.6, 1.0, 0.9)
     text: str = ""
+
+    def moved(self, pose: Pose, frame: str) -> "Shape":
+        """Return the shape in another frame, in which `pose` is that of the present one."""
+        rotation, origin = pose.matrix, pose.position
+        return replace(
+            self,
+            frame=frame,
+            position=origin + rotation @ self.position,
+            axes=rotation @ self.axes,
+            end=origin + rotation @ self.end,
+        )
 
 
 class TfFrame(NamedTuple):

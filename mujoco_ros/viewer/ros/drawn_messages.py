@@ -59,15 +59,20 @@ def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
         MarkerChange(
             it.action,
             (it.ns, it.id),
-            tuple(_finite(_marker(it))) if it.action == Marker.ADD else (),
+            marker_shapes(it) if it.action == Marker.ADD else (),
             it.lifetime.sec + 1e-9 * it.lifetime.nanosec,
         )
         for it in markers
     ]
 
 
+def marker_shapes(marker: Marker) -> tuple[Shape, ...]:
+    """Return the shapes of a marker, in its frame."""
+    return tuple(_finite(_marker(marker)))
+
+
 def _marker(marker: Marker) -> Iterator[Shape]:
-    pose, frame = _pose(marker.pose), marker.header.frame_id
+    pose, frame = pose_of(marker.pose), marker.header.frame_id
     axes, at = pose.matrix, pose.position
     size = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
     colour = _colour(marker.color)
@@ -101,13 +106,13 @@ def _marker(marker: Marker) -> Iterator[Shape]:
 
 
 def _path(message: Path) -> Iterator[Shape]:
-    places = [_pose(it.pose).position for it in _thinned(message.poses)]
+    places = [pose_of(it.pose).position for it in _thinned(message.poses)]
     for start, end in pairwise(places):
         yield _connection(ShapeKind.LINE, message.header.frame_id, start, end, _LINE, _PATH)
 
 
 def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
-    pose = _pose(message.pose)
+    pose = pose_of(message.pose)
     for axis, colour in zip(pose.matrix.T, (_RED, _GREEN, _BLUE), strict=True):
         end = pose.position + _AXIS * axis
         yield _connection(
@@ -173,7 +178,7 @@ def _connection(
     return Shape(kind=kind, frame=frame, position=start, end=end, width=width, colour=colour)
 
 
-def _pose(message: Any) -> Pose:
+def pose_of(message: Any) -> Pose:
     """Return a pose; a quaternion of zeros, as in a new message, is no rotation."""
     p, q = message.position, message.orientation
     quat = np.array([q.w, q.x, q.y, q.z])
@@ -224,7 +229,9 @@ _LATEST: Mapping[str, tuple[Any, Callable[[Any], Iterator[Shape]]]] = {
 }
 TYPES: Mapping[str, Any] = {**MARKERS, **{name: kind for name, (kind, _) in _LATEST.items()}}
 """All types that are drawn, by name."""
-AT_ONCE = (*MARKERS, "nav_msgs/msg/Path")
+INTERACTIVE = "visualization_msgs/msg/InteractiveMarkerUpdate"
+"""Type of the updates of interactive markers, which have a client of their own."""
+AT_ONCE = (*MARKERS, INTERACTIVE, "nav_msgs/msg/Path")
 """Types whose topics are drawn unless they are switched off."""
 
 

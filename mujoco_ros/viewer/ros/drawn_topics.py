@@ -17,6 +17,7 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
+    INTERACTIVE,
     MARKERS,
     TYPES,
     MarkerChange,
@@ -24,6 +25,7 @@ from mujoco_ros.viewer.ros.drawn_messages import (
     shapes_of,
 )
 from mujoco_ros.viewer.ros.frame_tree import FrameTree
+from mujoco_ros.viewer.ros.interactive_markers.marker_servers import UPDATES, MarkerServers
 
 _LOG = logging.getLogger(__name__)
 _GRAPH_S, _PERIOD_S = 1.0, 0.1
@@ -64,12 +66,20 @@ class DrawnTopics:
         frames: TF frames by name.
     """
 
-    def __init__(self, endpoints: Endpoints, now: Callable[[], float]) -> None:
-        """Search with the node of `endpoints`; `now` returns the simulated time [s]."""
+    def __init__(
+        self, endpoints: Endpoints, now: Callable[[], float], servers: MarkerServers
+    ) -> None:
+        """Search topics.
+
+        Args:
+            endpoints: Opens subscriptions.
+            now: Returns the simulated time [s].
+            servers: Receives the topics of interactive markers.
+        """
         self.topics: Mapping[str, str] = {}
         self._tree = FrameTree(endpoints)
         self.frames: Mapping[str, TfFrame] = self._tree.frames
-        self._endpoints, self._now = endpoints, now
+        self._endpoints, self._now, self._servers = endpoints, now, servers
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
         self._shapes: dict[str, Sequence[Shape]] = {}
@@ -86,7 +96,7 @@ class DrawnTopics:
 
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
         """Return the newest shapes of each subscribed topic."""
-        return dict(self._shapes)
+        return {**self._shapes, **self._servers.shapes}
 
     def need_frames(self, names: Collection[str]) -> None:
         """Set the names of the frames of /tf that shapes need."""
@@ -115,7 +125,7 @@ class DrawnTopics:
     def _search(self) -> None:
         node = self._endpoints.node
         topics = {
-            name: next((it for it in types if it in TYPES), "")
+            name: next((it for it in types if _is_drawn(name, it)), "")
             for name, types in node.get_topic_names_and_types()
         }
         topics = {
@@ -126,10 +136,12 @@ class DrawnTopics:
 
     def _match(self) -> None:
         """Open and close subscriptions, also when the type or the QoS of a topic has changed."""
+        shown = {topic: kind for topic, kind in self.topics.items() if self.is_shown(topic)}
+        self._servers.follow([topic for topic, kind in shown.items() if kind == INTERACTIVE])
         wanted = {
             topic: (kind, self._qos(topic, kind))
-            for topic, kind in self.topics.items()
-            if self.is_shown(topic)
+            for topic, kind in shown.items()
+            if kind != INTERACTIVE
         }
         for topic, drawn in list(self._drawn.items()):
             if wanted.get(topic) != (drawn.kind, drawn.qos):
@@ -170,6 +182,10 @@ class DrawnTopics:
                 del drawn.markers[key]
         every = (it for shapes, _ in drawn.markers.values() for it in shapes)
         self._shapes[topic] = list(islice(every, _MOST_MARKERS))
+
+
+def _is_drawn(topic: str, kind: str) -> bool:
+    return topic.endswith(UPDATES) if kind == INTERACTIVE else kind in TYPES
 
 
 def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:

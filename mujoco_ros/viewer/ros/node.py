@@ -22,6 +22,7 @@ from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
+from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
 from mujoco_ros.viewer.ros.run_state import RunStateClient
@@ -73,13 +74,14 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
-        drawings = DrawnTopics(endpoints, now)
+        self._markers = markers = MarkerServers(caller, endpoints, now)
+        drawings = DrawnTopics(endpoints, now, markers)
         self._drive = drive = VelocityPublisher(endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(endpoints, now, setter)
-        inputs = (images, drawings, drive, fields, declared, panel_fields)
+        inputs = (images, drawings, markers, drive, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
         self._ticks = [guarded(it.tick) for it in ticking]
         self.clients = Clients(
@@ -90,6 +92,7 @@ class ViewerNode:
             entities=EntityRequests(run_state, setter),
             images=images,
             drawings=drawings,
+            markers=markers,
             drive=drive,
             fields=fields,
             panels=declared,
@@ -115,6 +118,7 @@ class ViewerNode:
         if self._thread.is_alive():
             self._commands.release()
             self._drive.stop_all()
+            later(self.node, self._markers.close)
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
         self._executor.shutdown()
@@ -125,8 +129,8 @@ class ViewerNode:
     def _spin(self) -> None:
         while not self._ended.is_set() and self._context.ok():
             try:
-                is_pulling = self._commands.is_pulling
-                self._executor.spin_once(timeout_sec=REPEAT_S if is_pulling else _TICK_S)
+                is_sending = self._commands.is_pulling or self._markers.is_sending
+                self._executor.spin_once(timeout_sec=REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data
                 _LOG.exception("the viewer's executor failed and continues")
                 self._ended.wait(_TICK_S)

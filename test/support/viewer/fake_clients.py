@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import (
     PLAYING,
@@ -17,6 +18,7 @@ from mujoco_ros.viewer.clients import (
     Thumbnail,
 )
 from mujoco_ros.viewer.entity_client import OfferedModel
+from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.message_shapes import Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
@@ -169,6 +171,27 @@ class FakeDrawings:
 
 
 @dataclass
+class FakeMarkers:
+    record: Record
+    known: dict[str, MarkerServerInfo] = field(default_factory=dict)
+
+    def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        self.record("drag_marker", key, control, pose)
+
+    def release(self) -> None:
+        self.record("release_marker")
+
+    def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        self.record("place_marker", key, control, pose)
+
+    def click(self, key: MarkerKey, control: str) -> None:
+        self.record("click_marker", key, control)
+
+    def select(self, key: MarkerKey, control: str, entry: int) -> None:
+        self.record("select_entry", key, control, entry)
+
+
+@dataclass
 class FakeDrive:
     record: Record
     topics: tuple[str, ...] = ()
@@ -244,6 +267,7 @@ class FakeClients:
         self.entities = FakeEntities(self._request)
         self.images = FakeImages()
         self.drawings = FakeDrawings()
+        self.markers = FakeMarkers(lambda *call: self.calls.append(call))
         self.fields, self.panel_fields = FakeFields(), FakeFields()
         self.panels = FakePanels(self._request)
         self.drive = FakeDrive(lambda *call: self.calls.append(call))

@@ -14,7 +14,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
+from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 
 
 class Drawing:
@@ -22,7 +24,9 @@ class Drawing:
 
     def __init__(self, node: Any, spin_until: Any) -> None:
         self.node, self.time, self._wall = node, 0.0, 0.0
-        self.topics = DrawnTopics(Endpoints(node), lambda: self.time)
+        endpoints = Endpoints(node)
+        servers = MarkerServers(ServiceCaller(node), endpoints, lambda: self.time)
+        self.topics = DrawnTopics(endpoints, lambda: self.time, servers)
         self._spin_until = spin_until
 
     def until(self, condition: Any) -> bool:

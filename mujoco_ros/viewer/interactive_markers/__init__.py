@@ -1,0 +1,1 @@
+"""Interactive markers of other nodes, without ROS."""

@@ -1,0 +1,66 @@
+"""Feedback to the servers of interactive markers, at a bounded rate."""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from threading import Lock
+
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
+
+_LOG = logging.getLogger(__name__)
+FEEDBACK_PERIOD_S = 0.05
+"""Servers have a queue of one message by default, so several at once would be lost."""
+_MOST_WAITING = 50
+
+
+class FeedbackQueue:
+    """Feedback that waits; any thread may add some."""
+
+    def __init__(self, publish: Callable[[MarkerKey, InteractiveMarkerFeedback], None]) -> None:
+        """Begin without feedback; `publish` sends to the server of a marker."""
+        self._publish = publish
+        self._waiting: deque[tuple[MarkerKey, InteractiveMarkerFeedback]] = deque()
+        self._due_at = 0.0
+        self._lock = Lock()
+
+    def __len__(self) -> int:
+        """Return how many messages wait."""
+        return len(self._waiting)
+
+    def add(self, key: MarkerKey, message: InteractiveMarkerFeedback) -> None:
+        """Send a message later; a new pose replaces one of the same marker that waits."""
+        with self._lock:
+            if self._waiting and _is_newer_pose(self._waiting[-1], key, message):
+                self._waiting[-1] = key, message
+            elif len(self._waiting) < _MOST_WAITING:
+                self._waiting.append((key, message))
+            else:
+                _LOG.warning("feedback to '%s' is dropped: %d wait", key.server, _MOST_WAITING)
+
+    def tick(self, now: float) -> None:
+        """Publish a message if one is due; `now` is monotonic [s]."""
+        if not self._waiting or now < self._due_at:
+            return
+        self._due_at = now + FEEDBACK_PERIOD_S
+        self.publish_next()
+
+    def publish_next(self) -> None:
+        """Publish the oldest message, which must be there."""
+        with self._lock:
+            key, message = self._waiting.popleft()
+        self._publish(key, message)
+
+
+def _is_newer_pose(
+    last: tuple[MarkerKey, InteractiveMarkerFeedback],
+    key: MarkerKey,
+    message: InteractiveMarkerFeedback,
+) -> bool:
+    pose = InteractiveMarkerFeedback.POSE_UPDATE
+    return (
+        last[0] == key
+        and last[1].event_type == message.event_type == pose
+        and last[1].control_name == message.control_name
+    )

@@ -1,0 +1,196 @@
+"""Reads messages about interactive markers, and refuses what cannot be drawn or moved."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, MenuEntry
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.interactive_markers.descriptions import (
+    ControlOrientation,
+    InteractionMode,
+    InteractiveMarkerInfo,
+    MarkerControl,
+    MarkerMenuEntry,
+)
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
+
+_MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
+"""Controls, entries of the menu and shapes of a marker."""
+_DEEPEST = 10
+"""Levels of a menu."""
+_LONGEST_NAME, _LONGEST_TEXT = 200, 300
+"""Characters of names, and those of texts that are shown."""
+_LARGEST = 1e6
+"""Largest coordinate and scale [m]."""
+_SIDES = 24
+"""Lines of a circle."""
+_COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
+_LINES = {InteractionMode.MOVE_AXIS}
+_CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}
+
+
+def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
+    """Return the description of a marker.
+
+    Raises:
+        UserInputError: Its name, frame, pose or scale is invalid, or it has too many parts.
+    """
+    name = message.name
+    if not 0 < len(name) <= _LONGEST_NAME:
+        raise UserInputError(f"a marker needs a name of 1 to {_LONGEST_NAME} characters")
+    what = f"marker '{shown_text(name)}'"
+    pose = checked_pose(message, what)
+    scale = float(message.scale) or 1.0
+    if not 0.0 < scale <= _LARGEST:
+        raise UserInputError(f"{what} needs a scale of up to {_LARGEST:g}, got {scale}")
+    for count, most, items in (
+        (len(message.controls), _MOST_CONTROLS, "controls"),
+        (len(message.menu_entries), _MOST_ENTRIES, "entries in its menu"),
+    ):
+        if count > most:
+            raise UserInputError(f"{what} has {count} {items}; at most {most} are possible")
+    controls = tuple(_control(it, message, pose, scale, what) for it in message.controls)
+    if (count := sum(len(it.shapes) + len(it.placed) for it in controls)) > _MOST_SHAPES:
+        raise UserInputError(f"{what} has {count} shapes; at most {_MOST_SHAPES} are possible")
+    return InteractiveMarkerInfo(
+        name=name,
+        description=shown_text(message.description),
+        frame=message.header.frame_id,
+        is_stamped=bool(message.header.stamp.sec or message.header.stamp.nanosec),
+        pose=pose,
+        initial_quat=pose.quat_wxyz,
+        scale=scale,
+        controls=controls,
+        menu=_menu(message.menu_entries, what),
+    )
+
+
+def checked_pose(message: Any, what: str) -> Pose:
+    """Return the pose of a message with a header.
+
+    Raises:
+        UserInputError: The pose or the name of its frame is invalid; the error begins with `what`.
+    """
+    if not 0 < len(message.header.frame_id) <= _LONGEST_NAME:
+        raise UserInputError(f"{what} needs a frame of 1 to {_LONGEST_NAME} characters")
+    pose = pose_of(message.pose)
+    pose.check(what)
+    if np.abs(pose.position).max() > _LARGEST:
+        raise UserInputError(f"{what} is farther than {_LARGEST:g} m away")
+    return replace(pose, quat_wxyz=pose.quat_wxyz / np.linalg.norm(pose.quat_wxyz))
+
+
+def shown_text(text: str) -> str:
+    """Return a text with printable characters only, and not too long."""
+    cut = text[:_LONGEST_TEXT]
+    return "".join(
+        it if it.isprintable() or it == "\n" else "\N{REPLACEMENT CHARACTER}" for it in cut
+    )
+
+
+def _control(
+    message: InteractiveMarkerControl,
+    marker: InteractiveMarker,
+    pose: Pose,
+    scale: float,
+    what: str,
+) -> MarkerControl:
+    name = f"control '{shown_text(message.name)}' of {what}"
+    if len(message.name) > _LONGEST_NAME:
+        raise UserInputError(f"{what} has a control whose name is too long")
+    try:
+        mode = InteractionMode(message.interaction_mode)
+        orientation = ControlOrientation(message.orientation_mode)
+    except ValueError as error:
+        raise UserInputError(f"{name} has an unknown mode: {error}") from None
+    q = message.orientation
+    quat = np.array([q.w, q.x, q.y, q.z])
+    axes = Pose(quat_wxyz=quat if quat.any() else Pose().quat_wxyz)
+    axes.check(name)
+    shapes: list[Shape] = []
+    placed: list[Shape] = []
+    for it in message.markers:
+        frame = it.header.frame_id
+        found = marker_shapes(it)
+        if not frame:
+            shapes += found
+        elif frame == marker.header.frame_id:
+            shapes += (each.moved(pose.inverse(), "") for each in found)
+        else:
+            placed += found
+        if len(shapes) + len(placed) > _MOST_SHAPES:
+            raise UserInputError(f"{what} has more than {_MOST_SHAPES} shapes")
+    if not message.markers:
+        shapes += (each.moved(axes, "") for each in _default_shapes(mode, scale, axes))
+    return MarkerControl(
+        name=message.name,
+        description=shown_text(message.description),
+        mode=mode,
+        orientation=orientation,
+        quat_wxyz=axes.quat_wxyz / np.linalg.norm(axes.quat_wxyz),
+        shapes=tuple(shapes),
+        placed=tuple(placed),
+    )
+
+
+def _default_shapes(mode: InteractionMode, scale: float, axes: Pose) -> Iterator[Shape]:
+    """Yield arrows along the x axis of a control, or a circle about it."""
+    colour = _COLOURS[int(np.abs(axes.matrix[:, 0]).argmax())]
+    if mode in _LINES:
+        for side in (0.5 * scale, -0.5 * scale):
+            start, end = np.array([side, 0.0, 0.0]), np.array([1.8 * side, 0.0, 0.0])
+            yield Shape(
+                kind=ShapeKind.ARROW,
+                frame="",
+                position=start,
+                end=end,
+                width=0.1 * scale,
+                colour=colour,
+            )
+    elif mode in _CIRCLES:
+        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
+        corners = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+        for start, end in pairwise(corners):
+            yield Shape(
+                kind=ShapeKind.LINE,
+                frame="",
+                position=0.75 * scale * start,
+                end=0.75 * scale * end,
+                width=0.05 * scale,
+                colour=colour,
+            )
+
+
+def _menu(entries: Sequence[MenuEntry], what: str) -> tuple[MarkerMenuEntry, ...]:
+    """Return the entries at the top of a menu, with those below them."""
+    numbers = [it.id for it in entries]
+    if 0 in numbers or len(set(numbers)) < len(numbers):
+        raise UserInputError(f"{what} has entries in its menu with the same id, or with id 0")
+    children: dict[int, list[MenuEntry]] = {}
+    for it in entries:
+        children.setdefault(it.parent_id, []).append(it)
+    count = 0
+
+    def below(parent: int, depth: int) -> Iterator[MarkerMenuEntry]:
+        nonlocal count
+        for it in children.get(parent, ()) if depth else ():
+            count += 1
+            yield MarkerMenuEntry(
+                number=it.id,
+                title=shown_text(it.title),
+                is_selectable=it.command_type == MenuEntry.FEEDBACK,
+                entries=tuple(below(it.id, depth - 1)),
+            )
+
+    menu = tuple(below(0, _DEEPEST))
+    if count < len(entries):
+        raise UserInputError(
+            f"{what} has entries in its menu whose parents are unknown, or deeper than {_DEEPEST}"
+        )
+    return menu

@@ -1,0 +1,149 @@
+"""The markers of one server, as its response and its updates describe them."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerPose, InteractiveMarkerUpdate
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.interactive_markers.descriptions import (
+    InteractiveMarkerInfo,
+    MarkerServerInfo,
+)
+from mujoco_ros.viewer.ros.interactive_markers.marker_reader import (
+    checked_pose,
+    marker_info,
+    shown_text,
+)
+
+_LOG = logging.getLogger(__name__)
+_MOST_MARKERS, _MOST_PROBLEMS, _MOST_LOGGED = 200, 5, 20
+"""Markers and present problems that are shown, and problems that are logged."""
+
+
+class MarkerSet:
+    """Markers of a server.
+
+    Attributes:
+        markers: The markers by name.
+        sequence: Number of the last update that they contain; None until the response.
+        held: Name of the marker that the user moves; new poses of it apply after the motion.
+    """
+
+    def __init__(self, server: str) -> None:
+        """Begin without markers; `server` is the namespace."""
+        self.markers: dict[str, InteractiveMarkerInfo] = {}
+        self.sequence: int | None = None
+        self.held = ""
+        self._server = server
+        self._responded = 0
+        self._later: Pose | None = None
+        self._logged: set[str] = set()
+        self._problems: dict[str, str] = {}  # by what they are about
+
+    @property
+    def info(self) -> MarkerServerInfo:
+        """What panels display."""
+        problems = tuple(self._problems.values())
+        return MarkerServerInfo(markers=dict(self.markers), problems=problems)
+
+    def note(self, about: str, problem: str) -> None:
+        """Show a problem, and log the first one of its kind; an empty one is solved."""
+        if not problem:
+            self._problems.pop(about, None)
+        elif about in self._problems or len(self._problems) < _MOST_PROBLEMS:
+            self._problems[about] = problem
+            if about not in self._logged and len(self._logged) < _MOST_LOGGED:
+                self._logged.add(about)
+                _LOG.warning("interactive markers of '%s': %s", self._server, problem)
+
+    def reset(self, response: GetInteractiveMarkers.Response) -> None:
+        """Take the markers of a response instead of the present ones."""
+        self.markers.clear()
+        self._problems.clear()
+        self.sequence = self._responded = int(response.sequence_number)
+        self._add(response.markers)
+
+    def update(self, message: InteractiveMarkerUpdate, *, may_be_late: bool = False) -> bool:
+        """Apply an update.
+
+        Args:
+            message: The update.
+            may_be_late: Whether the response may contain it, though it was received afterwards.
+
+        Returns:
+            False if an earlier update is missing, so that all markers must be requested again.
+        """
+        number, present = int(message.seq_num), self.sequence
+        if present is None:
+            return False
+        if message.type == InteractiveMarkerUpdate.KEEP_ALIVE:  # with the number of the last update
+            is_next = number == present or number == 0
+        elif number <= present == self._responded and may_be_late:
+            return True
+        else:
+            is_next = number == present + 1
+        if not is_next:
+            self.note("sequence", f"update {number} follows {present}; all are requested again")
+            return False
+        if message.type != InteractiveMarkerUpdate.KEEP_ALIVE:
+            self._apply(message)
+        return True
+
+    def _apply(self, message: InteractiveMarkerUpdate) -> None:
+        self.sequence = int(message.seq_num)
+        self._add(message.markers)
+        for it in message.poses[:_MOST_MARKERS]:
+            self._move(it)
+        for name in message.erases:
+            self.markers.pop(name, None)
+            self.note(name, "")
+
+    def release(self) -> None:
+        """End the motion of the user; the newest pose of the server applies."""
+        name, self.held = self.held, ""
+        if self._later is not None and name in self.markers:
+            self.move(name, self._later)
+        self._later = None
+
+    def move(self, name: str, pose: Pose) -> None:
+        """Set the pose of a marker in its frame."""
+        self.markers[name] = replace(self.markers[name], pose=pose)
+
+    def _add(self, messages: Sequence[InteractiveMarker]) -> None:
+        for it in messages:
+            if it.name not in self.markers and len(self.markers) >= _MOST_MARKERS:
+                self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
+                return
+            try:
+                info = marker_info(it)
+            except UserInputError as error:
+                self.markers.pop(it.name, None)
+                self.note(it.name, f"{error}; it is not shown")
+                continue
+            self.note(it.name, "")
+            present = self.markers.get(it.name)
+            if it.name == self.held and present is not None and present.frame == info.frame:
+                self._later, info = info.pose, replace(info, pose=present.pose)
+            self.markers[it.name] = info
+
+    def _move(self, message: InteractiveMarkerPose) -> None:
+        name = message.name
+        marker = self.markers.get(name)
+        if marker is None:
+            self.note(name, f"a pose of the unknown marker '{shown_text(name)}' is ignored")
+            return
+        try:
+            pose = checked_pose(message, f"marker '{shown_text(name)}'")
+        except UserInputError as error:
+            self.note(name, f"{error}; the pose is ignored")
+            return
+        if message.header.frame_id != marker.frame:
+            self.markers[name] = replace(marker, frame=message.header.frame_id, pose=pose)
+        elif name == self.held:
+            self._later = pose
+        else:
+            self.move(name, pose)
