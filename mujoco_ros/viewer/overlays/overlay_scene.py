@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.shared_memory.reader import SharedState
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +30,23 @@ class OverlayScene:
     references: np.ndarray
     sensordata: np.ndarray
     applied: np.ndarray
+
+
+def viewed_scene(
+    model: mujoco.MjModel, data: mujoco.MjData, state: SharedState
+) -> OverlayScene | None:
+    """Return the scene of a viewer's model and data; None until that is the model of the state."""
+    if (model.nq, model.nbody) != (state.model.nq, state.model.nbody):
+        return None
+    return OverlayScene(
+        model=model,
+        data=data,
+        geom_group=state.model.geom_group,
+        layout=state.layout,
+        references=state.references.q,
+        sensordata=state.data.sensordata,
+        applied=state.data.xfrc_applied,
+    )
 
 
 @dataclass(kw_only=True, slots=True)

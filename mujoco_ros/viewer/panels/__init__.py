@@ -7,6 +7,7 @@ from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.controller import ControllerPanel
 from mujoco_ros.viewer.panels.declared import DeclaredWindows
 from mujoco_ros.viewer.panels.drive import DrivePanel
+from mujoco_ros.viewer.panels.interactive_markers import InteractiveMarkersPanel
 from mujoco_ros.viewer.panels.log import LogPanel
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 from mujoco_ros.viewer.panels.panel import Panel
@@ -32,4 +33,5 @@ def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> li
         LogPanel(state, clients.log),
         OverlaysPanel(state, parameters, clients.drawings, displays),
         TargetsPanel(state, commands),
+        InteractiveMarkersPanel(state, clients.markers, clients.drawings),
     ]

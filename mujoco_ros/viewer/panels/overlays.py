@@ -19,7 +19,7 @@ from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_t
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import coloured
 from mujoco_ros.viewer.projection import ScreenProjection
@@ -183,19 +183,8 @@ class OverlaysPanel(Panel):
 
     def _scene(self) -> OverlayScene | None:
         """Return the scene to draw; None until the viewer has the model of the state."""
-        state, model = self.state, self.viewer.model
-        if (model.nq, model.nbody) != (state.model.nq, state.model.nbody):
-            return None
         self.scale.sensor_sign = wrench_sign(self._parameters)
-        return OverlayScene(
-            model=model,
-            data=self.viewer.data,
-            geom_group=state.model.geom_group,
-            layout=state.layout,
-            references=state.references.q,
-            sensordata=state.data.sensordata,
-            applied=state.data.xfrc_applied,
-        )
+        return viewed_scene(self.viewer.model, self.viewer.data, self.state)
 
 
 def _scale_slider(label: str, scale: float, unit: str) -> float:

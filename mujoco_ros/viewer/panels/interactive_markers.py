@@ -1,0 +1,233 @@
+"""The panel "Interactive markers": selects, moves and presses those of other nodes."""
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import numpy as np
+from mujoco.studio import messages
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.clients import DrawingClient
+from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.drag_handles import DragHandles
+from mujoco_ros.viewer.gizmo import Handle
+from mujoco_ros.viewer.interactive_markers.constraints import (
+    allowed,
+    control_handles,
+    moving_control,
+)
+from mujoco_ros.viewer.interactive_markers.descriptions import (
+    InteractionMode,
+    InteractiveMarkerClient,
+    InteractiveMarkerInfo,
+    MarkerControl,
+    MarkerKey,
+    MarkerMenuEntry,
+)
+from mujoco_ros.viewer.overlays.drawn import Frames
+from mujoco_ros.viewer.overlays.overlay_scene import viewed_scene
+from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.pose_fields import PoseFields
+from mujoco_ros.viewer.panels.widgets import (
+    button,
+    child,
+    disabled,
+    scope,
+    text,
+    tree,
+    visible_rows,
+)
+from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
+from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
+
+
+class InteractiveMarkersPanel(Panel):
+    """Lists the markers of all servers, and moves the selected one.
+
+    The window appears with the first server. The selected marker has handles in the scene.
+
+    Attributes:
+        selected: The selected marker.
+    """
+
+    title = "Interactive markers"
+    area = DockArea.RIGHT_BELOW
+
+    def __init__(
+        self, state: SharedState, markers: InteractiveMarkerClient, drawings: DrawingClient
+    ) -> None:
+        super().__init__(state)
+        self.selected: MarkerKey | None = None
+        self._markers, self._drawings = markers, drawings
+        self._fields = PoseFields()
+        self._handles: DragHandles | None = None
+        self._reference = Pose()
+        self._is_moving = False
+        self._refusal = ""
+
+    def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
+        """Yield the window, if there is a server."""
+        if self._markers.known:
+            yield from super().windows()
+
+    @messages.handler
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        """End a motion: no browser controls the mouse."""
+        self._release()
+
+    @messages.handler
+    def on_page_halted(self, _: PageHalted) -> None:
+        """End a motion: the page does not follow the mouse."""
+        self._release()
+
+    def select(self, key: MarkerKey) -> None:
+        """Select a marker; a motion of another one ends."""
+        self._release()
+        self.selected, self._refusal = key, ""
+        self._fields = PoseFields()
+        self._handles = DragHandles(key.name, self._handles_of)
+
+    @messages.handler(priority=messages.Priority.USER)
+    def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
+        """Build the handles of the selected marker over the scene."""
+        if self.selected is not None:
+            self._guard("handles", self._build_handles)
+
+    def _build_handles(self) -> None:
+        viewer, size, key = self.viewer, imgui.GetIO().DisplaySize, self.selected
+        marker, scene = (
+            self._marker(),
+            viewed_scene(self.viewer.model, self.viewer.data, self.state),
+        )
+        if key is None or self._handles is None or scene is None or size.x <= 0 or size.y <= 0:
+            return
+        frames = Frames(scene, self._drawings.frames)
+        reference = None if marker is None else frames.pose(marker.frame)
+        if marker is None or reference is None:
+            self._release()
+            return
+        self._reference = reference
+        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        frame = reference @ marker.pose
+        moved = self._handles.build(frame, projection)
+        held = self._handles.held
+        if held is None:
+            self._release()
+        else:
+            self._is_moving = True
+            is_still = moved.equals(frame)
+            pose = marker.pose if is_still else reference.inverse() @ moved
+            self._markers.drag(key, held.control, pose)
+
+    def _handles_of(self, frame: Pose, projection: ScreenProjection) -> Iterator[Handle]:
+        marker = self._marker()
+        if marker is not None:
+            yield from control_handles(marker, self._reference, frame, projection)
+
+    def build(self) -> None:
+        """Build the list of markers, and what the selected one offers."""
+        rows = [
+            MarkerKey(server, name)
+            for server, info in sorted(self._markers.known.items())
+            for name in sorted(info.markers)
+        ]
+        for server, info in sorted(self._markers.known.items()):
+            for problem in info.problems:
+                text(f"{server or '/'}: {problem}", WARNING)
+        if not rows:
+            text("The servers have no markers.")
+            return
+        height = min(len(rows) * imgui.GetTextLineHeightWithSpacing(), MODEL_LIST_HEIGHT)
+        with child("markers", height=height) as is_visible:
+            for row in visible_rows(len(rows)) if is_visible else ():
+                self._build_row(rows[row], row)
+        marker = self._marker()
+        if marker is None:
+            text("Select a marker to move it.")
+        elif self.selected is not None:
+            with scope(f"{self.selected.server} {self.selected.name}"):
+                self._build_marker(self.selected, marker)
+
+    def _build_row(self, key: MarkerKey, row: int) -> None:
+        with scope(str(row)):
+            if imgui.Selectable(f"{key.server}: {key.name}", key == self.selected):
+                self.select(key)
+
+    def _build_marker(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
+        imgui.SeparatorText(marker.name)
+        if marker.description and marker.description != marker.name:
+            text(marker.description)
+        text(f"Pose in '{marker.frame}'")
+        self._build_pose(key, marker)
+        for index, control in enumerate(marker.controls):
+            if control.mode is InteractionMode.BUTTON:
+                with scope(str(index)):
+                    label = control.description or control.name or "Press"
+                    if button(label, tip=control.name):
+                        self._markers.click(key, control.name)
+        if marker.menu:
+            imgui.SeparatorText("Menu")
+            name = next(
+                (it.name for it in marker.controls if it.mode is InteractionMode.MENU),
+                marker.controls[0].name if marker.controls else "",
+            )
+            self._build_menu(marker.menu, partial(self._markers.select, key, name))
+
+    def _build_pose(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
+        control = moving_control(marker)
+        w, x, y, z = marker.pose.quat_wxyz
+        with disabled(control is None):
+            numbers, is_done = self._fields.build("pose", (*marker.pose.position, x, y, z, w))
+        if is_done and control is not None:
+            self._place(key, marker, control, numbers)
+        if self._refusal:
+            text(self._refusal, BAD)
+
+    def _place(
+        self,
+        key: MarkerKey,
+        marker: InteractiveMarkerInfo,
+        control: MarkerControl,
+        numbers: Sequence[float],
+    ) -> None:
+        px, py, pz, x, y, z, w = numbers
+        wanted = Pose(position=np.array([px, py, pz]), quat_wxyz=np.array([w, x, y, z]))
+        try:
+            wanted.check("The marker")
+        except UserInputError as error:
+            self._refusal = str(error)
+            return
+        self._refusal = ""
+        self._markers.place(key, control.name, allowed(marker, wanted))
+
+    def _build_menu(
+        self, entries: Sequence[MarkerMenuEntry], choose: Callable[[int], object]
+    ) -> None:
+        for it in entries:
+            with scope(str(it.number)):
+                if it.entries:
+                    with tree(it.title) as is_open:
+                        if is_open:
+                            self._build_menu(it.entries, choose)
+                elif button(it.title, enabled=it.is_selectable, tip=_tip(it)):
+                    choose(it.number)
+
+    def _marker(self) -> InteractiveMarkerInfo | None:
+        """Return the selected marker, if it is there."""
+        if self.selected is None:
+            return None
+        server = self._markers.known.get(self.selected.server)
+        return None if server is None else server.markers.get(self.selected.name)
+
+    def _release(self) -> None:
+        if self._is_moving:
+            self._is_moving = False
+            self._markers.release()
+
+
+def _tip(entry: MarkerMenuEntry) -> str:
+    return "" if entry.is_selectable else "The viewer runs no commands."
