@@ -1,6 +1,7 @@
 """The initial camera pose: all bodies fit the part of the page without panels."""
 
 import math
+from itertools import product
 
 import mujoco
 import numpy as np
@@ -8,8 +9,9 @@ import numpy as np
 from mujoco_ros.viewer.docks import Rectangle
 
 _MIN_SLOPE = 0.2
-_FILLED = 0.75
-"""Distance of the camera, as part of that at which a sphere around all bodies fills the page."""
+_MARGIN = 1.1
+"""Distance of the camera, relative to that at which the bodies just fit."""
+_CORNERS = np.array(list(product((-1.0, 1.0), repeat=3)))
 _VISIBLE_GROUPS = 3
 """Geom groups that are shown by default."""
 
@@ -26,13 +28,29 @@ def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvC
     """
     shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
     shown &= np.isfinite(data.geom_xpos).all(axis=1)
+    shown &= model.geom_type != mujoco.mjtGeom.mjGEOM_PLANE
     if not shown.any():
         return
-    middles, reach = data.geom_xpos[shown], model.geom_rbound[shown, None]
-    lower, upper = (middles - reach).min(axis=0), (middles + reach).max(axis=0)
-    camera.lookat[:] = 0.5 * (lower + upper)
-    radius = 0.5 * float(np.linalg.norm(upper - lower))
-    camera.distance = _FILLED * radius / math.sin(math.radians(model.vis.global_.fovy) / 2.0)
+    centres, sizes = np.split(model.geom_aabb[shown, None], 2, axis=2)
+    corners = centres + sizes * _CORNERS  # (n, 8, 3), in the frames of the geoms
+    corners = corners @ data.geom_xmat[shown].reshape(-1, 3, 3).transpose(0, 2, 1)
+    corners = (corners + data.geom_xpos[shown, None]).reshape(-1, 3)
+    camera.lookat[:] = 0.5 * (corners.min(axis=0) + corners.max(axis=0))
+    right, up, forwards = _axes(camera)
+    offsets = corners - camera.lookat
+    # Of a square, because the scene is rarely higher than wide.
+    extents = np.maximum(np.abs(offsets @ right), np.abs(offsets @ up))
+    tangent = math.tan(math.radians(model.vis.global_.fovy) / 2.0)
+    camera.distance = _MARGIN * float((extents / tangent - offsets @ forwards).max())
+
+
+def _axes(camera: mujoco.MjvCamera) -> np.ndarray:
+    """Return the directions to the right, upwards and forwards, in the world.  # (3, 3)."""
+    azimuth, elevation = math.radians(camera.azimuth), math.radians(camera.elevation)
+    horizontal = np.array([math.cos(azimuth), math.sin(azimuth), 0.0])
+    right = np.array([horizontal[1], -horizontal[0], 0.0])
+    forwards = math.cos(elevation) * horizontal + np.array([0.0, 0.0, math.sin(elevation)])
+    return np.stack([right, np.cross(right, forwards), forwards])
 
 
 def fit_camera(
