@@ -37,10 +37,10 @@ help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
-	@printf '  VIEWER=%-8s viewer of `make sim`: web (a page), native (a window) or none\n' $(VIEWER)
+	@printf '  VIEWER=%-8s viewer of `make sim` and `make demo`: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
-	@printf '  ARGS=           further arguments of `make sim`, `make test`, `make bench`, `make soak`, `make train` or `make train-test`\n'
+	@printf '  ARGS=           further arguments of `make sim`, `make demo`, `make test`, `make bench`, `make soak`, `make train` or `make train-test`\n'
 	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
 	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'

@@ -40,12 +40,18 @@ def find_topics(node: Node) -> dict[str, str]:
     deadline = monotonic() + 5.0
     while not node.count_publishers("/clock") and monotonic() < deadline:
         sleep(0.1)
-    sleep(0.5)  # discovery of the others
-    topics = [(name, types[0]) for name, types in node.get_topic_names_and_types()]
+    if not node.count_publishers("/clock"):
+        return {}
+    topics: list[tuple[str, str]] = []
+    newest = monotonic()
+    while monotonic() < newest + 2.0:  # until those of cameras and viewer are discovered, too
+        if len(topics) < len(found := node.get_topic_names_and_types()):
+            newest = monotonic()
+            topics = [(name, types[0]) for name, types in found]
+        sleep(0.1)
     # Names with "/_" are hidden.
     topics = [(name, kind) for name, kind in topics if name not in INTERNAL and "/_" not in name]
-    found = {name: kind for name, kind in topics if node.count_publishers(name)}
-    return found if "/clock" in found else {}
+    return {name: kind for name, kind in topics if node.count_publishers(name)}
 
 
 class Monitor:

@@ -62,9 +62,9 @@ class Controller:
         self.node, self.state, self.made = node, "", 0
         node.create_subscription(String, f"{name}/state", self._set_state, LATCHED)
         node.create_subscription(TransitionEvent, f"{name}/transition_event", self._print, 100)
-        self._list = node.create_client(
-            GetAvailableTransitions, f"{name}/get_available_transitions"
-        )
+        kind = GetAvailableTransitions
+        self._list = node.create_client(kind, f"{name}/get_available_transitions")
+        self._graph = node.create_client(kind, f"{name}/get_transition_graph")
         self._change = node.create_client(ChangeState, f"{name}{SERVICE}")
 
     def _set_state(self, state: String) -> None:
@@ -81,8 +81,11 @@ class Controller:
 
     def available(self) -> list[str]:
         """Return the labels of the transitions that can be requested now."""
-        response = self._call(self._list, GetAvailableTransitions.Request())
-        return [it.transition.label for it in response.available_transitions]
+        return self._labels(self._list)
+
+    def all(self) -> list[str]:
+        """Return the labels of all transitions."""
+        return sorted({*self._labels(self._graph), "activate", "deactivate"})
 
     def request(self, transition: str) -> bool:
         """Request a transition and wait for it; return False if it was rejected."""
@@ -90,6 +93,10 @@ class Controller:
         request.transition.label = transition
         accepted = bool(self._call(self._change, request).success)
         return accepted and spin_until(self.node, lambda: self.made > before)
+
+    def _labels(self, client: Client) -> list[str]:
+        response = self._call(client, GetAvailableTransitions.Request())
+        return [it.transition.label for it in response.available_transitions]
 
     def _call(self, client: Client, request: object) -> object:
         spin_until(self.node, client.service_is_ready)
@@ -101,7 +108,9 @@ class Controller:
 
 def request_when_available(controller: Controller, transition: str, timeout: float) -> str:
     """Request a transition as soon as it is available; return an error message, if any."""
-    labels: list[str] = []
+    labels = controller.all()
+    if transition not in labels:
+        return f"there is no transition '{transition}'; there are: {', '.join(labels)}"
 
     def is_available() -> bool:
         labels[:] = controller.available()

@@ -45,9 +45,12 @@ def test_it_requests_each_transition_as_soon_as_it_is_available(lamp: CommandedS
 def test_a_transition_that_is_not_available_is_reported_with_the_others(
     lamp: CommandedSimulator,
 ) -> None:
-    wrong = lamp.start(SCRIPT, "glow", "--patience", "0.2")
+    early = lamp.start(SCRIPT, "done", "--patience", "0.2")
+    wrong = lamp.start(SCRIPT, "glow")
     other = lamp.start(SCRIPT, "--controller", "lump")
-    refused, unknown = wrong.outcome(), other.outcome()
-    assert refused.code == 1
-    assert refused.errors == "'glow' is not available in DARK; available: switch, deactivate"
+    refused, missing, unknown = early.outcome(), wrong.outcome(), other.outcome()
+    assert refused.code == missing.code == 1
+    assert refused.errors == "'done' is not available in DARK; available: switch, deactivate"
+    labels = "activate, deactivate, done, switch"
+    assert missing.errors == f"there is no transition 'glow'; there are: {labels}"
     assert (unknown.code, unknown.errors) == (1, "--controller is one of: lamp")

@@ -2,6 +2,7 @@
 
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -143,3 +144,23 @@ def test_without_a_simulator_it_prints_how_to_start_one(run):
     assert done.stderr.strip() == (
         "no simulator found: start `make sim`, with the same ROS_DOMAIN_ID as here"
     )
+
+
+class LateNode:
+    """A node that discovers one topic after the other."""
+
+    def __init__(self) -> None:
+        self.known = [("/clock", ["rosgraph_msgs/msg/Clock"])]
+
+    def count_publishers(self, name: str) -> int:
+        return 1
+
+    def get_topic_names_and_types(self) -> list[tuple[str, list[str]]]:
+        if len(self.known) < 9:
+            self.known.append((f"/topic_{len(self.known)}", ["std_msgs/msg/String"]))
+        return list(self.known)
+
+
+def test_it_waits_for_topics_that_are_discovered_late():
+    find_topics = runpy.run_path(str(ROOT / "examples" / "01_monitor_topics.py"))["find_topics"]
+    assert list(find_topics(LateNode())) == ["/clock", *(f"/topic_{n}" for n in range(1, 9))]
