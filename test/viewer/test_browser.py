@@ -36,6 +36,7 @@ SCALE = 0.15
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
 CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
+MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
 START_MS = 240_000
 pytestmark = pytest.mark.timeout(400)
 
@@ -283,6 +284,44 @@ def test_a_button_requests_a_transition_of_a_controller(shown, listener, simulat
     finally:
         controller.terminate()
         controller.wait()
+
+
+def test_an_interactive_marker_of_another_program_is_moved_and_pressed(shown, listener, simulator):
+    feedback = listener.record(InteractiveMarkerFeedback, "/planner/feedback", reliable=True)
+    server = subprocess.Popen(
+        [sys.executable, str(MARKERS)], env=simulator[0].environment, cwd=ROOT
+    )
+    window, handle = "Interactive markers", "##goal 1 move x/grip"
+    down, up = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.MOUSE_UP
+
+    def was_sent(event: int, control: str) -> bool:
+        messages = [*feedback.messages]
+        return any((it.event_type, it.control_name) == (event, control) for it in messages)
+
+    def selects() -> bool:
+        shown.front(window)
+        shown.click(f"{window}//planner: goal")
+        for _ in range(20):  # frames with only some of the widgets
+            if handle in shown.found:
+                return True
+            shown.frames()
+        return False
+
+    try:
+        assert any(selects() for _ in range(5))
+        shown.click(f"{window}/Plan and go")
+        click = InteractiveMarkerFeedback.BUTTON_CLICK
+        assert listener.spin_until(lambda: was_sent(click, "go"))
+        shown.drag(shown.middle(handle), (30.0, -20.0), "left")
+        assert listener.spin_until(lambda: was_sent(down, "move_x"))
+        shown.page.mouse.up()
+        assert listener.spin_until(lambda: was_sent(up, "move_x"))
+        pose = feedback.latest.pose.position
+        assert abs(pose.x - 0.45) > 1e-3
+        assert (pose.y, pose.z) == (0.1, 0.4)
+    finally:
+        server.terminate()
+        server.wait()
 
 
 def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(

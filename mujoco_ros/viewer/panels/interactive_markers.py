@@ -66,7 +66,7 @@ class InteractiveMarkersPanel(Panel):
         self._fields = PoseFields()
         self._handles: DragHandles | None = None
         self._reference = Pose()
-        self._is_moving = False
+        self._is_moving = self._is_unplaced = False
         self._refusal = ""
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -107,8 +107,9 @@ class InteractiveMarkersPanel(Panel):
             return
         frames = Frames(scene, self._drawings.frames)
         reference = None if marker is None else frames.pose(marker.frame)
-        if marker is None or reference is None:
-            self._release()
+        self._is_unplaced = reference is None
+        if marker is None or reference is None or self.state.shown is not None:
+            self._release()  # frames of a past state are elsewhere now
             return
         self._reference = reference
         projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
@@ -162,6 +163,8 @@ class InteractiveMarkersPanel(Panel):
         if marker.description and marker.description != marker.name:
             text(marker.description)
         text(f"Pose in '{marker.frame}'")
+        if self._is_unplaced:
+            text(f"Frame '{marker.frame}' is not known.", WARNING)
         self._build_pose(key, marker)
         for index, control in enumerate(marker.controls):
             if control.mode is InteractionMode.BUTTON:

@@ -148,6 +148,39 @@ def test_a_motion_ends_when_the_page_draws_no_more_and_continues_from_its_start(
     np.testing.assert_array_equal(first.position, second.position)
 
 
+def test_no_marker_is_dragged_in_a_past_state(frames, clients, state, monkeypatch):
+    frames.use(ROW)
+    monkeypatch.setattr(state, "shown", object())
+    drag_along(frames, monkeypatch)
+    assert not clients.called("drag_marker")
+
+
+def test_texts_of_a_server_have_no_effect_on_the_widgets(frames, clients):
+    entries = tuple(
+        MarkerMenuEntry(number=it, title=title, entries=below)
+        for it, (title, below) in enumerate(
+            (("", ()), ("##", ()), ("%s%n", ()), ("", (MarkerMenuEntry(number=9, title="x"),)))
+        )
+    )
+    press = MarkerControl(name="##", description="##", mode=InteractionMode.BUTTON)
+    unnamed = MarkerControl(name="", mode=InteractionMode.BUTTON)
+    marker = InteractiveMarkerInfo(
+        name="##%n",
+        description="%s%n",
+        frame="world",
+        pose=START,
+        initial_quat=START.quat_wxyz,
+        controls=(press, unnamed, press),
+        menu=entries,
+    )
+    clients.markers.known["/planner"] = MarkerServerInfo(markers={"##%n": marker})
+    frames.use("/planner: ##%n")
+    frames.use("Press")
+    frames.use("%s%n")
+    assert clients.called("click_marker") == [(MarkerKey("/planner", "##%n"), "")]
+    assert clients.called("select_entry") == [(MarkerKey("/planner", "##%n"), "##", 2)]
+
+
 def test_a_marker_in_an_unknown_frame_and_one_that_is_gone_have_no_handles(
     frames, clients, monkeypatch
 ):
@@ -156,6 +189,7 @@ def test_a_marker_in_an_unknown_frame_and_one_that_is_gone_have_no_handles(
     clients.markers.known["/planner"] = goal("moon")
     frames.build()
     assert len(clients.called("release_marker")) == 1
+    assert "Frame 'moon' is not known." in frames.texts
     clients.markers.known["/planner"] = MarkerServerInfo(markers={})
     frames.build()
     assert "The servers have no markers." in frames.texts

@@ -28,7 +28,7 @@ _LONGEST_NAME, _LONGEST_TEXT = 200, 300
 """Characters of names, and those of texts that are shown."""
 _LARGEST = 1e6
 """Largest coordinate and scale [m]."""
-_SIDES = 24
+_SIDES = 16
 """Lines of a circle."""
 _COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
 _LINES = {InteractionMode.MOVE_AXIS}

@@ -36,6 +36,8 @@ UPDATES = "/update"
 """End of the name of the topic of a server."""
 _MOST_SERVERS, _DEPTH = 20, 100
 """Servers that are followed, and updates that wait."""
+_MOST_SHAPES, _DRAW_S = 2000, 0.1
+"""Shapes of a server after which no more markers are drawn, and period of the shapes [s]."""
 _LARGEST = 1 << 20
 """Longest update that is read [bytes]."""
 _REQUEST_S, _REFUSED_S = 1.0, 10.0
@@ -82,14 +84,18 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the shapes of its markers; only those of changed ones are computed."""
+        """Return the first shapes of its markers; only those of changed ones are computed."""
+        shapes: list[Shape] = []
+        before, self.drawn = self.drawn, {}
         for name, marker in self.markers.markers.items():
-            found = self.drawn.get(name)
+            found = before.get(name)
             if found is None or found[0] is not marker:
-                self.drawn[name] = marker, tuple(interactive_marker_shapes(marker))
-        for name in self.drawn.keys() - self.markers.markers.keys():
-            del self.drawn[name]
-        return [shape for _, shapes in self.drawn.values() for shape in shapes]
+                found = marker, tuple(interactive_marker_shapes(marker))
+            self.drawn[name] = found
+            shapes += found[1]
+            if len(shapes) > _MOST_SHAPES:
+                break
+        return shapes
 
 
 @dataclass(slots=True)
@@ -130,7 +136,8 @@ class MarkerServers:
         self._feedback = FeedbackQueue(self._publish)
         self._client = f"{endpoints.node.get_fully_qualified_name()}-{os.getpid()}"
         self._motion: _Motion | None = None
-        self._is_changed = False
+        self._is_changed = self._must_draw = False
+        self._draw_at = 0.0
         self._lock = RLock()
 
     @property
@@ -237,8 +244,9 @@ class MarkerServers:
                     self._request(topic, server, now)
             self._continue_motion(now)
             if self._is_changed:
-                self._is_changed = False
                 self._set_known()
+            if self._must_draw and now >= self._draw_at:
+                self._must_draw, self._draw_at = False, now + _DRAW_S
                 self.shapes = {topic: it.shapes() for topic, it in self._servers.items()}
         self._feedback.tick(now)
 
@@ -336,7 +344,7 @@ class MarkerServers:
 
     def _set_known(self) -> None:
         self.known = {it.namespace: it.markers.info for it in self._servers.values()}
-        self._is_changed = True
+        self._is_changed, self._must_draw = False, True
 
     def _send(
         self,

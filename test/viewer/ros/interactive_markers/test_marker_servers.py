@@ -85,6 +85,7 @@ def test_markers_from_before_are_requested_and_drawn(client, server):
     assert [it.title for it in goal.menu[0].entries] == ["Slow", "Fast"]
     assert not goal.menu[1].is_selectable, "the viewer runs no commands"
     assert client.drawings.topics[TOPIC] == "visualization_msgs/msg/InteractiveMarkerUpdate"
+    assert client.until(lambda: client.drawings.shapes().get(TOPIC))
     shapes = client.drawings.shapes()[TOPIC]
     (box,) = (it for it in shapes if it.kind is ShapeKind.BOX)
     assert (box.frame, box.position.tolist()) == ("world", [0.45, 0.1, 0.4])
@@ -126,7 +127,7 @@ def test_markers_vanish_with_their_server_and_return_with_another_one(client, se
     assert client.until(lambda: x_of(client, "goal") == 0.7)
     server.close()
     assert client.until(lambda: not client.servers.known)
-    assert TOPIC not in client.drawings.shapes()
+    assert client.until(lambda: TOPIC not in client.drawings.shapes())
     again = MarkerServer(ros_node, NAMESPACE)
     again.add(marker("other"))  # with the number of an update that is known already
     assert client.until(lambda: "other" in client.markers)
