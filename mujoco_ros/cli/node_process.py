@@ -3,6 +3,7 @@
 import logging
 import math
 import os
+import re
 import signal
 import sys
 import time
@@ -29,6 +30,9 @@ _SWITCH_INTERVAL_S = 1e-4
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
 _LAST_TASKS = 100
+_FORMS = "a parameter is given as '-p name:=value', another name as '-r name:=other'"
+_NOT_PARSED = re.compile(r"Couldn't parse [\w ]+: '(.+?)'\. Error: (.*?), at /", re.S)
+"""What rcl reports of an argument: the argument, and the first cause."""
 _LOG = logging.getLogger(__name__)
 
 
@@ -126,10 +130,12 @@ def _initialized(arguments: Sequence[str]) -> Iterator[None]:
         rclpy.init(args=list(arguments), signal_handler_options=SignalHandlerOptions.NO)
     except rclpy_implementation.UnknownROSArgsError as error:
         unknown = " ".join(literal_eval(str(error)))
-        raise UserInputError(
-            f"unknown after --ros-args: {unknown}; a parameter is given as '-p name:=value'"
-        ) from error
+        raise UserInputError(f"unknown after --ros-args: {unknown}; {_FORMS}") from error
     except Exception as error:  # rclpy has no narrower type for wrong --ros-args
+        if found := _NOT_PARSED.search(str(error)):
+            argument, cause = found.groups()
+            is_file = argument.startswith("--params-file")
+            raise UserInputError(f"{argument}: {cause if is_file else _FORMS}") from error
         raise UserInputError(f"ROS 2 does not start: {type(error).__name__}: {error}") from error
     try:
         yield
