@@ -25,8 +25,8 @@ from visualization_msgs.msg import (
 from visualization_msgs.srv import GetInteractiveMarkers
 
 HALF = 0.5**0.5
-QUEUE = 1
-"""Depth of the queue of feedback, as by default."""
+QUEUE = 10
+"""Depth of the queue of feedback: by default it is 1, which loses messages on a busy machine."""
 
 
 class MarkerServer:

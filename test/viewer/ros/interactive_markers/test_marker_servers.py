@@ -162,7 +162,7 @@ def test_a_motion_is_feedback_in_the_frame_of_the_marker(client, server):
     assert client.until(lambda: x_of(client, "goal") == 0.6)
 
 
-def test_no_feedback_is_lost_although_the_server_has_a_queue_of_one(client, server):
+def test_a_pose_in_numbers_a_button_and_an_entry_are_sent_in_their_order(client, server):
     assert client.until(lambda: "goal" in client.markers)
     pose = Pose(position=np.array([0.5, 0.1, 0.4]))
     client.servers.place(GOAL, "move_x", pose)
