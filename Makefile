@@ -31,7 +31,7 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train train-test training-environment pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
 
 help: ## show this help
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -119,6 +119,12 @@ train: training-environment ## train the policy of the quadruped; with a graphic
 # The set-up of the other tests needs ROS. The physics takes minutes to compile.
 train-test: training-environment ## test the training, where brax and MJX are installed
 	@$(RUN) $(TRAINING) -m pytest --noconftest --timeout=1800 test/training $(ARGS)
+
+# Its own environment: LeRobot needs older versions of numpy and OpenCV than ROS, and PyTorch.
+LEROBOT := .venv-lerobot/bin/python
+lerobot: ## install LeRobot, for the datasets of `evaluate --dataset`; 8 GB
+	@test -x $(LEROBOT) || $(or $(PYTHON),python3) -m venv .venv-lerobot
+	@$(RUN) $(LEROBOT) -m pip install --quiet --requirement requirements/lerobot.txt
 
 pictures: setup ## draw the figures of docs/
 	@MUJOCO_GL=egl $(RUN) $(BIN)/python docs/figures.py $(ARGS)

@@ -12,13 +12,13 @@ OLDEST_PYTHON = "3.11"
 
 
 def locks() -> dict[str, list[str]]:
-    """Return the input files of each lock file: one of each distribution, one of the training."""
+    """Return the input files of each lock file: by distribution, of the training and of LeRobot."""
     names = [source.name for source in sorted(HERE.glob("ros-*.in"))]
     distributions = {
         f"{name.removeprefix('ros-').removesuffix('.in')}.txt": [name, "project.in"]
         for name in names
     }
-    return {**distributions, "training.txt": ["training.in"]}
+    return {**distributions, "training.txt": ["training.in"], "lerobot.txt": ["lerobot.in"]}
 
 
 def main() -> None:

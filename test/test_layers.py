@@ -43,7 +43,7 @@ MAY_IMPORT = {
     "controllers.whole_body": {"controllers.whole_body", "controllers.planning", *_MODEL},
     "controllers.library": _CONTROLLERS,
     "controllers.runtime": _RUNTIME,
-    "controllers.evaluation": {"controllers.evaluation", *_RUNTIME},
+    "controllers.evaluation": {"controllers.evaluation", "recording", *_RUNTIME},
     "bridge": _BRIDGE,
     "bridge.composition": {*_LEAVES, *_BRIDGE},
     "bridge.node": {"bridge.composition", *_BRIDGE},

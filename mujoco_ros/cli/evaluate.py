@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
+from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.jobs import episodes
+from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
 from mujoco_ros.controllers.evaluation.trial import Trial
@@ -39,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("--resume is for evaluations with an output folder")
     if options.cluster and (options.jobs is not None or options.episode is not None):
         parser.error("--jobs and --episode are for this machine, not for --cluster")
+    check_options(parser, options)
+    if options.replay is not None:
+        return report_errors(lambda: replay(options, _trial(options)))
     if options.check:
         return report_errors(lambda: _check(options))
     if options.episode is not None:
@@ -51,15 +55,33 @@ def _evaluate(options: argparse.Namespace) -> int:
     require("evaluation", "the report of an evaluation")
     _create(options.output)
     seeds, identity = _seeds(options.seed, options.episodes), identity_of(evaluated, options.seed)
+    dataset = DatasetJob(options, evaluated, identity) if options.dataset else None
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
         left = [it for it in seeds if it not in file.done]
+        if dataset is not None:
+            dataset.prepare()
+            left += [it for it in seeds if it in file.done and dataset.run.lacks(file.done[it])]
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
-        _, complete = _run(options, evaluated, left, keep=file.add)
+        run = None if dataset is None else dataset.run
+        _, complete = _run(options, evaluated, left, run=run, keep=file.add)
         done = [file.done[it] for it in seeds if it in file.done]
-    if not done:
-        return fail("interrupted before any episode was done", INTERRUPTED)
+        if not done:
+            return fail("interrupted before any episode was done", INTERRUPTED)
+        _report(options, done)
+        if not complete:
+            text = f"{len(done)} of {len(seeds)} are done; continue with --resume"
+            return fail(text, INTERRUPTED)
+        if dataset is not None:
+            try:
+                dataset.write(done)
+            except KeyboardInterrupt:
+                return fail("interrupted; write the dataset with --resume", INTERRUPTED)
+    return 0
+
+
+def _report(options: argparse.Namespace, done: Sequence[Episode]) -> None:
     _write(options, done)
     summary = summarize(done)
     low, high = summary.interval
@@ -68,19 +90,17 @@ def _evaluate(options: argparse.Namespace) -> int:
         f"{_beyond(summary)}"
         f"{summary.speed:.1f} times real time on a processor; see {options.output}\n"
     )
-    if complete:
-        return 0
-    return fail(f"{len(done)} of {len(seeds)} are done; continue with --resume", INTERRUPTED)
 
 
 def _run(
     options: argparse.Namespace,
     evaluated: Trial,
     seeds: Sequence[int],
+    run: RunEpisode | None = None,
     keep: Callable[[Episode], None] | None = None,
 ) -> tuple[list[Episode], bool]:
     jobs = options.jobs or len(sched_getaffinity(0))
-    return run_episodes(evaluated, seeds, jobs, cluster=options.cluster, keep=keep)
+    return run_episodes(evaluated, seeds, jobs, cluster=options.cluster, run=run, keep=keep)
 
 
 def _beyond(summary: Summary) -> str:
@@ -160,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
         help=f"run the acceptance episodes of {', '.join(ACCEPTANCE)}; print their metrics, and "
         "fail if one is out of bounds",
     )
+    add_options(parser)
     return parser
 
 

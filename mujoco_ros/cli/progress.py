@@ -9,7 +9,7 @@ from typing import TextIO
 
 from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.jobs import episodes
+from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
 from mujoco_ros.controllers.evaluation.trial import Trial
 
 _BAR_WIDTH = 30
@@ -23,6 +23,7 @@ def run_episodes(
     jobs: int,
     *,
     cluster: str = "",
+    run: RunEpisode | None = None,
     keep: Callable[[Episode], None] | None = None,
     stream: TextIO = sys.stderr,
 ) -> tuple[list[Episode], bool]:
@@ -33,6 +34,7 @@ def run_episodes(
         seeds: Seed of each episode.
         jobs: Number of processes on this machine.
         cluster: Address of a Ray cluster, which is used instead of this machine.
+        run: Runs an episode on this machine instead of the trial.
         keep: Called with each episode when it is done.
         stream: Where the progress is shown.
 
@@ -43,7 +45,7 @@ def run_episodes(
     running = (
         cluster_episodes(trial, seeds, clock, address=cluster)
         if cluster
-        else episodes(trial, seeds, clock, jobs=jobs)
+        else episodes(trial, seeds, clock, jobs=jobs, run=run)
     )
     done: list[Episode] = []
     complete = False

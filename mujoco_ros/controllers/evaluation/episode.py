@@ -9,7 +9,7 @@ from functools import cache
 import mujoco
 
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.trial import Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.library.planner_access import PLANNERS
@@ -101,14 +101,35 @@ class TimedPlanner(InlinePlanner):
         return future
 
 
-def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Episode:
-    """Run a trial once in its scene; `clock` returns the processor time [s]."""
-    begin = clock()
-    conditions = trial.conditions(seed)
+def initial_simulation(
+    trial: Trial, assembly: Assembly, seed: int, conditions: Conditions
+) -> Simulation:
+    """Return the simulation of an episode, with the model of its controller."""
     model = copy(assembly.model)
     trial.edit(model, conditions)
     mujoco.mj_setConst(model, mujoco.MjData(model))  # updates quantities derived from masses
-    simulation = Simulation(replace(assembly, model=model), seed=seed)
+    return Simulation(replace(assembly, model=model), seed=seed)
+
+
+def run_episode(
+    trial: Trial,
+    assembly: Assembly,
+    seed: int,
+    clock: Clock,
+    on_start: Callable[[Simulation, ControllerHost, Conditions], object] | None = None,
+) -> Episode:
+    """Run a trial once in its scene.
+
+    Args:
+        trial: The trial.
+        assembly: Its scene.
+        seed: Seed of the episode.
+        clock: Returns the processor time [s].
+        on_start: Called before the first step.
+    """
+    begin = clock()
+    conditions = trial.conditions(seed)
+    simulation = initial_simulation(trial, assembly, seed, conditions)
     controller = FsmController(_load_table(trial.controller), seed=seed)
     for state, changes in trial.settings(conditions).items():
         controller.machine.configure(state, changes)
@@ -123,6 +144,8 @@ def run_episode(trial: Trial, assembly: Assembly, seed: int, clock: Clock) -> Ep
     host.command_filter = trial.command_filter(conditions)
     supervised, machine = host.supervised, controller.machine
     recorder = EpisodeRecorder(simulation, host)
+    if on_start is not None:
+        on_start(simulation, host, conditions)
     while simulation.time < trial.limit:
         if not host.tick():
             host.stop("the simulation diverged")

@@ -60,6 +60,10 @@ class Trial(ABC):
         """Return settings of the controller's states."""
         return self.changes
 
+    def goal(self, conditions: Conditions) -> Conditions:
+        """Return the numbers of the task that the controller is given; none by default."""
+        return {}
+
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Apply conditions that the controller's model of the robot and the scene lacks."""
         return

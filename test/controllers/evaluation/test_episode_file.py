@@ -176,7 +176,7 @@ def test_a_command_that_fails_keeps_the_results(tmp_path, capsys):
 def test_the_command_continues_with_the_missing_episodes(tmp_path, capsys, monkeypatch):
     asked = []
 
-    def run(_trial, seeds, _jobs, *, cluster, keep):
+    def run(_trial, seeds, _jobs, *, keep, **_options):
         asked.append([seed - 1_000_000 for seed in seeds])
         for seed in seeds[:2]:
             keep(fake_episode(seed))

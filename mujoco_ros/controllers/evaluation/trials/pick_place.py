@@ -200,6 +200,10 @@ class PickPlaceTrial(Trial):
             set_mass(model, model.body(f"{_OBSTACLE}/{_BOX}").id, _OBSTACLE_MASS)
             _place(model, _OBSTACLE, (edge, edge, height), pose)
 
+    def goal(self, conditions: Conditions) -> Conditions:
+        """Return the place and the yaw of the box at its goal."""
+        return {name: conditions[name] for name in ("goal_x", "goal_y", "goal_yaw")}
+
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set mass and friction of the box, and the offsets of the encoders."""
         set_mass(model, model.body(f"{_BOX}/{_BOX}").id, conditions["mass"])

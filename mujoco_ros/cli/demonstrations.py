@@ -1,0 +1,208 @@
+"""Options of `evaluate` for datasets: their recording and their replay."""
+
+import argparse
+import shlex
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from mujoco_ros.cli.command_line import FAILED, integer_from
+from mujoco_ros.controllers.evaluation.demonstrations.demonstration_replay import (
+    replay_demonstration,
+)
+from mujoco_ros.controllers.evaluation.demonstrations.demonstration_run import DemonstrationRun
+from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings import (
+    DemonstrationSettings,
+    check_settings,
+)
+from mujoco_ros.controllers.evaluation.episode import Episode
+from mujoco_ros.controllers.evaluation.episode_file import Identity, identity_of
+from mujoco_ros.controllers.evaluation.trial import Trial
+from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.library.catalogue import load_table
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.recording.demonstrations.demonstration_file import SEED
+from mujoco_ros.recording.demonstrations.lerobot_dataset import (
+    CODECS,
+    DatasetWriter,
+    check_new,
+    read_description,
+    read_replays,
+)
+
+_FPS = 25
+_LARGEST_ERROR = 1e-6
+"""Of a replay [m, rad, m/s, rad/s]."""
+_DEPENDENT = ("fps", "cameras", "task", "codec", "failures")
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of datasets."""
+    group = parser.add_argument_group("datasets for learning")
+    group.add_argument(
+        "--dataset",
+        type=Path,
+        metavar="DIR",
+        help="record the successful episodes into a new LeRobot dataset",
+    )
+    group.add_argument(
+        "--fps",
+        type=integer_from(1),
+        metavar="N",
+        help=f"frames a second, of which the controller's rate is a multiple; default: {_FPS}",
+    )
+    group.add_argument(
+        "--cameras",
+        metavar="NAME,NAME",
+        help="cameras of the dataset, or none; default: all of the scene",
+    )
+    group.add_argument("--task", metavar="TEXT", help="the task; default: name of the controller")
+    group.add_argument("--codec", choices=list(CODECS), help="of the videos; default: av1")
+    group.add_argument("--failures", action="store_true", help="record failed episodes as well")
+    group.add_argument(
+        "--replay",
+        type=Path,
+        metavar="DIR",
+        help="repeat the commands of a dataset, or of its episode --episode, from the same start, "
+        "and print the largest difference of the states",
+    )
+
+
+def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    """End with an error if the options of datasets do not fit the others."""
+    if options.dataset is None:
+        for name in _DEPENDENT:
+            if getattr(options, name):
+                parser.error(f"--{name} is for --dataset")
+    elif options.cluster or options.check or options.episode is not None:
+        parser.error("--dataset is not for --cluster, --check and --episode")
+    if options.replay is not None and (options.dataset or options.check or options.resume):
+        parser.error("--replay is not for --dataset, --check and --resume")
+
+
+class DatasetJob:
+    """The recording of a dataset during an evaluation.
+
+    Attributes:
+        run: Runs the episodes.
+    """
+
+    def __init__(self, options: argparse.Namespace, trial: Trial, identity: Identity) -> None:
+        """Check all options, before the first episode.
+
+        Raises:
+            UserInputError: An option is invalid, the dataset exists, or LeRobot is not installed.
+            OSError: A folder cannot be created.
+        """
+        names = options.cameras
+        cameras = None if names is None else () if names == "none" else tuple(names.split(","))
+        settings = DemonstrationSettings(
+            fps=options.fps or _FPS,
+            cameras=cameras,
+            failures=options.failures,
+            task=options.task or trial.controller.replace("_", " "),
+        )
+        layout = lay_out(assemble(trial.scene_config()))
+        check_settings(settings, FsmController(load_table(trial.controller)), layout)
+        check_new(options.dataset)
+        self.run = DemonstrationRun(trial, settings, options.output, identity)
+        self._folder, self._codec = options.dataset, options.codec or next(iter(CODECS))
+        command = ["evaluate", options.controller, "--seed", str(options.seed)]
+        command += ["--random", options.random] if options.random else []
+        command += [word for it in options.set for word in ("--set", it)]
+        self._description = {"command": shlex.join(command), **identity}
+
+    def prepare(self) -> None:
+        """Create the folder of the episodes' files, of which only complete ones are kept.
+
+        Call it while no other evaluation can write into the output folder.
+
+        Raises:
+            OSError: The folder cannot be created.
+        """
+        self.run.folder.mkdir(exist_ok=True)
+        for left in self.run.folder.glob("*.new"):
+            left.unlink()
+
+    def write(self, done: Iterable[Episode]) -> None:
+        """Write the dataset from the files of the episodes, and delete the files.
+
+        Raises:
+            UserInputError: There is no episode, or LeRobot fails; the files are kept for --resume.
+            OSError: The dataset cannot be written.
+        """
+        chosen = [it for it in done if self.run.wants(it)]
+        if not chosen:
+            raise UserInputError("no episode succeeded, so there is no dataset")
+        tenth = max(1, len(chosen) // 10)
+        written, total = [], 0
+        with DatasetWriter(self._folder, self._codec) as writer:
+            for count, it in enumerate(chosen, 1):
+                frames = writer.add(self.run.path(it.seed))
+                if frames:
+                    description = {"seed": it.seed, "outcome": it.outcome, "frames": frames}
+                    written.append({**description, "conditions": dict(it.conditions)})
+                    total += frames
+                if count % tenth == 0 or count == len(chosen):
+                    sys.stderr.write(f"{count} of {len(chosen)} written into the dataset\n")
+            if not written:
+                raise UserInputError("all episodes are shorter than a frame: there is no dataset")
+            writer.finish({**self._description, "episodes": written})
+        shutil.rmtree(self.run.folder)
+        sys.stdout.write(f"{len(written)} episodes, {total} frames in {self._folder}\n")
+
+
+def replay(options: argparse.Namespace, trial: Trial) -> int:
+    """Repeat the episodes of a dataset; return the exit code.
+
+    Raises:
+        UserInputError: The dataset is of another trial or scene, or has no such episode.
+    """
+    assembly = assemble(trial.scene_config())
+    described, here = read_description(options.replay), identity_of(trial, options.seed)
+    _check_identity(options.replay, described, here)
+    replays = []
+    for columns in _chosen(options.replay, options.episode):
+        found = replay_demonstration(trial, assembly, columns)
+        text = f"largest difference {found.error:.3g}"
+        if found.diverged_at is not None:
+            text += f"; the simulation diverged at {found.diverged_at:g} s"
+        sys.stdout.write(f"episode {int(columns[SEED].flat[0])}: {text}\n")
+        replays.append(found)
+    if not replays:
+        raise UserInputError(f"'{options.replay}' has no episodes")
+    good = sum(it.is_within(_LARGEST_ERROR) for it in replays)
+    sys.stdout.write(f"{good} of {len(replays)} repeated within {_LARGEST_ERROR:g}\n")
+    return 0 if good == len(replays) else FAILED
+
+
+def _chosen(folder: Path, seed: int | None) -> Iterator[Mapping[str, Any]]:
+    seeds = []
+    for columns in read_replays(folder):
+        if SEED not in columns or not columns[SEED].size:
+            raise UserInputError(f"'{folder}' has no column '{SEED}', which a replay needs")
+        seeds.append(int(columns[SEED].flat[0]))
+        if seed in (None, seeds[-1]):
+            yield columns
+    if seed is not None and seed not in seeds:
+        raise UserInputError(f"'{folder}' has no episode {seed}; it has {_shortened(seeds)}")
+
+
+def _shortened(seeds: list[int]) -> str:
+    return ", ".join(map(str, seeds[:10])) + (", …" if len(seeds) > 10 else "")
+
+
+def _check_identity(folder: Path, described: Mapping[str, Any], here: Identity) -> None:
+    for name in ("trial", "model"):
+        if described.get(name) != here[name]:
+            raise UserInputError(
+                f"'{folder}' is of another evaluation: its {name} differs; it was recorded by: "
+                f"{described.get('command')}"
+            )
+    for name in ("mujoco", "code"):
+        if described.get(name) != here[name]:
+            sys.stderr.write(f"the dataset has another version of {name}, so states may differ\n")

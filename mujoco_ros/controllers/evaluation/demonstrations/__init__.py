@@ -1,0 +1,1 @@
+"""Episodes as demonstrations for learning, and their replay."""

@@ -1,0 +1,1 @@
+"""Demonstrations of tasks as datasets of the library LeRobot."""

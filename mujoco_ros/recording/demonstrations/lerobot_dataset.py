@@ -1,0 +1,231 @@
+"""Datasets of the library LeRobot, which runs in a child process.
+
+LeRobot (0.4.4) needs older versions of OpenCV and numpy than ROS and this package, and PyTorch, so
+it has an environment of its own. A simulator never imports it.
+"""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.demonstrations import lerobot_program
+from mujoco_ros.recording.demonstrations.demonstration_file import message, read_messages
+
+PYTHON_VARIABLE = "LEROBOT_PYTHON"
+CODECS = {"av1": "libsvtav1", "h264": "h264"}
+"""Encoders of videos by the names of their formats; the first is LeRobot's own choice."""
+DESCRIPTION = Path("meta", "mujoco_ros.json")
+"""File in a dataset with what an episode needs to be repeated."""
+_ENVIRONMENT = ".venv-lerobot"
+_CHECK = "import importlib.metadata as m; print(m.version('lerobot'))"
+_LAST_LINES = 3
+
+
+def lerobot_python() -> str:
+    """Return the interpreter that has LeRobot.
+
+    It is that of the variable `PYTHON_VARIABLE`, or of an environment ``.venv-lerobot`` beside this
+    one, or this one.
+
+    Raises:
+        UserInputError: There is none.
+    """
+    given = os.environ.get(PYTHON_VARIABLE, "")
+    beside = Path(sys.prefix).parent / _ENVIRONMENT / "bin" / "python"
+    python = given or (str(beside) if beside.exists() else sys.executable)
+    if python == sys.executable:
+        found = find_spec("lerobot") is not None
+    else:
+        try:
+            command = [python, "-c", _CHECK]
+            found = subprocess.run(command, capture_output=True, check=False).returncode == 0
+        except OSError as error:
+            raise UserInputError(f"{PYTHON_VARIABLE}: '{python}': {error.strerror}") from error
+    if not found:
+        raise UserInputError(
+            f"a dataset needs LeRobot, which '{python}' lacks; run: make lerobot, or install "
+            f"lerobot==0.4.4 into an environment of its own and set {PYTHON_VARIABLE} to its python"
+        )
+    return python
+
+
+def check_new(folder: Path) -> None:
+    """Check that a dataset can be created.
+
+    Raises:
+        UserInputError: The folder exists, or LeRobot is not installed.
+        OSError: Its parent folder cannot be created.
+    """
+    if folder.exists():
+        raise UserInputError(f"'{folder}' exists; name a new folder for the dataset")
+    lerobot_python()
+    folder.absolute().parent.mkdir(parents=True, exist_ok=True)
+
+
+class DatasetWriter:
+    """Writes a dataset, which appears in its folder, complete, with `finish`.
+
+    Until then it is in a new folder beside it, which the end of the context removes.
+
+    Attributes:
+        count: Number of episodes so far.
+    """
+
+    def __init__(self, folder: Path, codec: str) -> None:
+        """Write into a new `folder`, with a format of videos, one of `CODECS`."""
+        self._folder, self._codec = folder, CODECS[codec]
+        self._features: Any = None
+        self._closing = ExitStack()
+        self.count = 0
+
+    def __enter__(self) -> "DatasetWriter":
+        parent = self._folder.absolute().parent
+        temporary = tempfile.TemporaryDirectory(
+            prefix=f".{self._folder.name}-", dir=parent, ignore_cleanup_errors=True
+        )
+        with ExitStack() as stack:
+            self._part = Path(stack.enter_context(temporary)) / "dataset"
+            self._child = _Child("write")
+            stack.callback(self._child.close)
+            self._child.send(json.dumps({"root": str(self._part), "codec": self._codec}).encode())
+            self._closing = stack.pop_all()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._closing.close()
+
+    def add(self, path: Path) -> int:
+        """Add the episode in a file of `DemonstrationFile`, unless it has no frames.
+
+        Returns:
+            The number of its frames.
+
+        Raises:
+            UserInputError: The file is invalid, its features are other ones than those before, or
+                LeRobot fails.
+            OSError: The file cannot be read.
+        """
+        frames = -1
+        for frames, content in enumerate(read_messages(path)):
+            if frames == 0:
+                self._check_features(path, json.loads(content)["features"])
+            self._child.send(content)
+        if frames < 1:
+            return 0
+        self._child.send(b"")
+        self._child.receive()
+        self.count += 1
+        return frames
+
+    def finish(self, description: Mapping[str, Any]) -> None:
+        """Complete the dataset, with the content of its file `DESCRIPTION`.
+
+        Raises:
+            UserInputError: LeRobot fails.
+            OSError: The folder exists or cannot be created.
+        """
+        self._child.send(b"")
+        self._child.receive()
+        text = json.dumps(dict(description), indent=2)
+        (self._part / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
+        os.rename(self._part, self._folder)
+
+    def _check_features(self, path: Path, features: Any) -> None:
+        if self._features is None:
+            self._features = features
+        elif features != self._features:
+            raise UserInputError(f"{path} has other features than the episodes before it")
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return the description of a dataset.
+
+    Raises:
+        UserInputError: The folder is not a dataset of `DatasetWriter`.
+    """
+    try:
+        found = json.loads((folder / DESCRIPTION).read_bytes())
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"'{folder}' is not a dataset of this package: {error}") from error
+    if not isinstance(found, dict):
+        raise UserInputError(f"'{folder / DESCRIPTION}' is not an object of JSON")
+    return found
+
+
+def read_replays(folder: Path) -> Iterator[dict[str, np.ndarray]]:
+    """Yield the columns ``replay.*`` of each episode, as LeRobot reads them.  # (t, ...) each
+
+    Raises:
+        UserInputError: LeRobot is missing or cannot read the dataset.
+    """
+    with closing(_Child("read", str(folder.absolute()))) as child:
+        while content := child.receive(at_end=True):
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                yield {name: file[name] for name in file.files}
+
+
+class _Child:
+    """The program with LeRobot; Ctrl-C in the terminal does not reach it."""
+
+    def __init__(self, *arguments: str) -> None:
+        self._cache = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH")  # of ROS
+        }
+        environment |= {"HF_HUB_OFFLINE": "1", "PYTHONSAFEPATH": "1", "SVT_LOG": "1"}
+        environment |= dict.fromkeys(("HF_HOME", "HF_DATASETS_CACHE"), self._cache.name)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [lerobot_python(), lerobot_program.__file__, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            env=environment,
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests, self._answers = self._process.stdin, self._process.stdout
+
+    def send(self, content: bytes) -> None:
+        try:
+            self._requests.write(message(content))
+            self._requests.flush()
+        except BrokenPipeError as error:
+            raise self._error() from error
+
+    def receive(self, *, at_end: bool = False) -> bytes:
+        """Return an answer; empty after the last one if the program may end here."""
+        length = self._answers.read(8)
+        content = self._answers.read(int.from_bytes(length, "big"))
+        if not content and not (at_end and self._process.wait() == 0):
+            raise self._error()
+        return content
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._answers.close()
+        with suppress(BrokenPipeError):  # the rest of a message
+            self._requests.close()
+        self._log.close()
+        self._cache.cleanup()
+
+    def _error(self) -> UserInputError:
+        code = self._process.wait()
+        self._log.seek(0)
+        lines = self._log.read().decode(errors="replace").strip().splitlines()
+        return UserInputError(f"LeRobot failed ({code}): {' '.join(lines[-_LAST_LINES:])}")

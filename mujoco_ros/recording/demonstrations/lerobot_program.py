@@ -1,0 +1,114 @@
+"""Program that writes and reads datasets with the library LeRobot, in an environment of its own.
+
+It imports nothing of this package, because the environment with LeRobot does not have it. Messages
+are a length of 8 bytes and JSON, or the content of a file of numpy (npz).
+"""
+
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, BinaryIO
+
+import numpy as np
+
+_REPOSITORY = "local/mujoco_ros"
+"""Name that the library wants; it stays unused for a folder on disk."""
+
+
+def write(requests: BinaryIO, answers: BinaryIO) -> None:
+    """Write the episodes of the requests: a description, frames and an empty message for each.
+
+    The first request has folder and codec, and an empty one instead of a description is the last.
+    """
+    setup = json.loads(_receive(requests))
+    dataset = None
+    while description := _receive(requests):
+        episode = json.loads(description)
+        dataset = dataset or _create(setup, episode)
+        while content := _receive(requests):
+            with np.load(io.BytesIO(content), allow_pickle=False) as file:
+                frame = {name: file[name] for name in file.files}
+            dataset.add_frame({**frame, "task": episode["task"]})
+        # Its own processes for several cameras would outlive this one when it is killed.
+        dataset.save_episode(parallel_encoding=False)
+        _send(answers, b"{}")
+    if dataset is not None:
+        dataset.finalize()
+    _send(answers, b"{}")
+
+
+def _create(setup: Mapping[str, Any], episode: Mapping[str, Any]) -> Any:
+    """Create a dataset with the features of its first episode."""
+    features = episode["features"]
+    for feature in features.values():
+        feature["shape"] = tuple(feature["shape"])
+    return _library().create(
+        _REPOSITORY,
+        episode["fps"],
+        features,
+        root=setup["root"],
+        robot_type=episode["robot"],
+        vcodec=setup["codec"],
+    )
+
+
+def read(root: str, answers: BinaryIO) -> None:
+    """Send the columns for a replay of each episode."""
+    dataset = _library()(_REPOSITORY, root=root)
+    names = [name for name in dataset.features if name.startswith("replay.")]
+    # Lists keep double precision; the formats of numpy and torch would be of single precision.
+    table = dataset.hf_dataset.select_columns(names).with_format(None)
+    for episode in dataset.meta.episodes:
+        rows = table[episode["dataset_from_index"] : episode["dataset_to_index"]]
+        content = io.BytesIO()
+        _save(content, {name: np.asarray(rows[name]) for name in names})
+        _send(answers, content.getvalue())
+
+
+def _library() -> Any:
+    return import_module("lerobot.datasets.lerobot_dataset").LeRobotDataset
+
+
+def _save(file: BinaryIO, columns: Mapping[str, np.ndarray]) -> None:
+    np.savez(file, **columns)  # type: ignore[arg-type]
+
+
+def _receive(stream: BinaryIO) -> bytes:
+    """Return a message.
+
+    Raises:
+        EOFError: The other process has ended.
+    """
+    length = _exactly(stream, 8)
+    return _exactly(stream, int.from_bytes(length, "big"))
+
+
+def _exactly(stream: BinaryIO, count: int) -> bytes:
+    content = stream.read(count)
+    if len(content) < count:
+        raise EOFError
+    return content
+
+
+def _send(stream: BinaryIO, content: bytes) -> None:
+    stream.write(len(content).to_bytes(8, "big") + content)
+    stream.flush()
+
+
+def main() -> None:
+    """Write a dataset, or read the one at a path."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # libraries print
+    with contextlib.closing(answers):
+        if sys.argv[1] == "read":
+            read(sys.argv[2], answers)
+        else:
+            write(sys.stdin.buffer, answers)
+
+
+if __name__ == "__main__":
+    main()
