@@ -291,7 +291,7 @@ def test_an_interactive_marker_of_another_program_is_moved_and_pressed(shown, li
     server = subprocess.Popen(
         [sys.executable, str(MARKERS)], env=simulator[0].environment, cwd=ROOT
     )
-    window, handle = "Interactive markers", "##goal 1 move x/grip"
+    window, handle = "Interactive markers", "##goal move x 1/grip"
     down, up = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.MOUSE_UP
 
     def was_sent(event: int, control: str) -> bool:
@@ -300,7 +300,7 @@ def test_an_interactive_marker_of_another_program_is_moved_and_pressed(shown, li
 
     def selects() -> bool:
         shown.front(window)
-        shown.click(f"{window}//planner: goal")
+        shown.click(f"{window}/##/planner: goal")
         for _ in range(20):  # frames with only some of the widgets
             if handle in shown.found:
                 return True

@@ -27,17 +27,27 @@ _TURNS = {
 _PLANES = {_MODE.MOVE_PLANE, _MODE.MOVE_ROTATE}
 _FREE = {_MODE.MOVE_3D, _MODE.MOVE_ROTATE_3D}
 """Modes and the axes of the control along or about which they move the marker."""
-_MOST_HANDLES = 40
 _PLANE_AT = 0.45
 """Place of the handle of a plane between its axes, as a share of their length."""
 _RANK = 1e-3
 """Smallest sine of the angle between two directions that differ."""
 
 
-def moving_control(marker: InteractiveMarkerInfo) -> MarkerControl | None:
-    """Return the first control that moves the marker; None if there is none."""
-    moving = (it for it in marker.controls if it.mode > _MODE.BUTTON)
-    return next(moving, None)
+def moving_control(
+    marker: InteractiveMarkerInfo, wanted: Pose | None = None
+) -> MarkerControl | None:
+    """Return the control that moves the marker nearest to a pose in its frame.
+
+    It is the first one of several, and without a pose; None if no control moves the marker.
+    """
+    moving = [it for it in marker.controls if it.mode > _MODE.BUTTON]
+    if wanted is None:
+        return moving[0] if moving else None
+
+    def distance(control: MarkerControl) -> float:
+        return _distance(allowed(replace(marker, controls=(control,)), wanted), wanted)
+
+    return min(moving, key=distance, default=None)
 
 
 def control_handles(
@@ -52,13 +62,16 @@ def control_handles(
         projection: The projection of the camera.
     """
     length = handle_length(frame, projection)
-    for number, control in enumerate(marker.controls[:_MOST_HANDLES]):
+    is_centre_free = not any(it.mode in _FREE for it in marker.controls)
+    for number, control in enumerate(marker.controls):
         axes = _axes(marker, control, reference, frame, projection)
         local = Pose(quat_wxyz=control.quat_wxyz).matrix
-        for handle in _handles(control, axes, frame.position, length):
+        faces_camera = control.orientation is ControlOrientation.VIEW_FACING
+        plane_at = 0.0 if faces_camera and is_centre_free else _PLANE_AT
+        for handle in _handles(control.mode, axes, frame.position, length, plane_at):
             i = handle.axis
             colour = None if i is None else int(np.abs(local[:, i]).argmax())
-            name = f"{number} {handle.name}"
+            name = f"{handle.name} {number}"  # no handle of a target ends with a number
             yield replace(handle, name=name, control=control.name, axis=colour)
 
 
@@ -82,17 +95,14 @@ def allowed(marker: InteractiveMarkerInfo, wanted: Pose) -> Pose:
 
 
 def _handles(
-    control: MarkerControl, axes: np.ndarray, origin: np.ndarray, length: float
+    mode: InteractionMode, axes: np.ndarray, origin: np.ndarray, length: float, plane_at: float
 ) -> Iterator[Handle]:
-    mode = control.mode
     if mode in _FREE:
         yield Handle(name="move", point=origin)
     for i in _LINES.get(mode, ()):
         yield line_handle(axes, i, origin, length)
     if mode in _PLANES:
-        faces_camera = control.orientation is ControlOrientation.VIEW_FACING
-        share = 0.0 if faces_camera else _PLANE_AT / np.sqrt(2.0)
-        point = origin + share * length * (axes[:, 1] + axes[:, 2])
+        point = origin + plane_at * length * (axes[:, 1] + axes[:, 2]) / np.sqrt(2.0)
         yield Handle(name="slide", axis=None, point=point, normal=axes[:, 0])
     for i in _TURNS.get(mode, ()):
         yield turn_handle(axes, i, origin, length)
@@ -114,6 +124,13 @@ def _axes(
         view = (projection.forward, -projection.right, projection.up)
         return np.asarray(np.stack(view, axis=1) @ own)
     return np.asarray(frame.matrix @ own)
+
+
+def _distance(one: Pose, other: Pose) -> float:
+    """Return a measure of the difference of two poses, without errors of rounding."""
+    first, second = (it.quat_wxyz / np.linalg.norm(it.quat_wxyz) for it in (one, other))
+    turn = min(np.linalg.norm(first - second), np.linalg.norm(first + second))
+    return round(one.distance_to(other) + float(turn), 9)
 
 
 def _basis(directions: list[np.ndarray]) -> np.ndarray:

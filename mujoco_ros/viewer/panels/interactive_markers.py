@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 
 import numpy as np
 from mujoco.studio import messages
@@ -23,7 +24,6 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractionMode,
     InteractiveMarkerClient,
     InteractiveMarkerInfo,
-    MarkerControl,
     MarkerKey,
     MarkerMenuEntry,
 )
@@ -43,6 +43,9 @@ from mujoco_ros.viewer.panels.widgets import (
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
+
+_MOST_HANDLES = 40
+"""Handles that are built; each is a window."""
 
 
 class InteractiveMarkersPanel(Panel):
@@ -66,7 +69,7 @@ class InteractiveMarkersPanel(Panel):
         self._fields = PoseFields()
         self._handles: DragHandles | None = None
         self._reference = Pose()
-        self._is_moving = self._is_unplaced = False
+        self._is_moving = self._is_unplaced = self._has_more_handles = False
         self._refusal = ""
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -89,7 +92,7 @@ class InteractiveMarkersPanel(Panel):
         self._release()
         self.selected, self._refusal = key, ""
         self._fields = PoseFields()
-        self._handles = DragHandles(key.name, self._handles_of)
+        self._handles = DragHandles(_one_line(key.name), self._handles_of)
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
@@ -127,7 +130,9 @@ class InteractiveMarkersPanel(Panel):
     def _handles_of(self, frame: Pose, projection: ScreenProjection) -> Iterator[Handle]:
         marker = self._marker()
         if marker is not None:
-            yield from control_handles(marker, self._reference, frame, projection)
+            found = control_handles(marker, self._reference, frame, projection)
+            yield from islice(found, _MOST_HANDLES)
+            self._has_more_handles = next(found, None) is not None
 
     def build(self) -> None:
         """Build the list of markers, and what the selected one offers."""
@@ -155,16 +160,23 @@ class InteractiveMarkersPanel(Panel):
 
     def _build_row(self, key: MarkerKey, row: int) -> None:
         with scope(str(row)):
-            if imgui.Selectable(f"{key.server}: {key.name}", key == self.selected):
+            label = f"{key.server}: {key.name}"
+            if imgui.Selectable(f"##{label}", key == self.selected):
                 self.select(key)
+            imgui.SameLine(0.0, 0.0)
+            imgui.TextUnformatted(_one_line(label))
 
     def _build_marker(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
-        imgui.SeparatorText(marker.name)
+        imgui.SeparatorText("Marker")
+        text(_one_line(marker.name))
         if marker.description and marker.description != marker.name:
             text(marker.description)
-        text(f"Pose in '{marker.frame}'")
+        frame = _one_line(marker.frame)
+        text(f"Pose in '{frame}'")
         if self._is_unplaced:
-            text(f"Frame '{marker.frame}' is not known.", WARNING)
+            text(f"Frame '{frame}' is not known.", WARNING)
+        elif self._has_more_handles:
+            text(f"Only the first {_MOST_HANDLES} handles are shown.", WARNING)
         self._build_pose(key, marker)
         for index, control in enumerate(marker.controls):
             if control.mode is InteractionMode.BUTTON:
@@ -181,21 +193,17 @@ class InteractiveMarkersPanel(Panel):
             self._build_menu(marker.menu, partial(self._markers.select, key, name))
 
     def _build_pose(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
-        control = moving_control(marker)
+        is_fixed = moving_control(marker) is None
         w, x, y, z = marker.pose.quat_wxyz
-        with disabled(control is None):
+        with disabled(is_fixed):
             numbers, is_done = self._fields.build("pose", (*marker.pose.position, x, y, z, w))
-        if is_done and control is not None:
-            self._place(key, marker, control, numbers)
+        if is_done and not is_fixed:
+            self._place(key, marker, numbers)
         if self._refusal:
             text(self._refusal, BAD)
 
     def _place(
-        self,
-        key: MarkerKey,
-        marker: InteractiveMarkerInfo,
-        control: MarkerControl,
-        numbers: Sequence[float],
+        self, key: MarkerKey, marker: InteractiveMarkerInfo, numbers: Sequence[float]
     ) -> None:
         px, py, pz, x, y, z, w = numbers
         wanted = Pose(position=np.array([px, py, pz]), quat_wxyz=np.array([w, x, y, z]))
@@ -205,7 +213,9 @@ class InteractiveMarkersPanel(Panel):
             self._refusal = str(error)
             return
         self._refusal = ""
-        self._markers.place(key, control.name, allowed(marker, wanted))
+        pose = allowed(marker, wanted)
+        if (control := moving_control(marker, pose)) is not None:
+            self._markers.place(key, control.name, pose)
 
     def _build_menu(
         self, entries: Sequence[MarkerMenuEntry], choose: Callable[[int], object]
@@ -230,6 +240,11 @@ class InteractiveMarkersPanel(Panel):
         if self._is_moving:
             self._is_moving = False
             self._markers.release()
+
+
+def _one_line(name: str) -> str:
+    """Return a name with printable characters only; Dear ImGui would break lines at others."""
+    return "".join(it if it.isprintable() else "\N{REPLACEMENT CHARACTER}" for it in name)
 
 
 def _tip(entry: MarkerMenuEntry) -> str:

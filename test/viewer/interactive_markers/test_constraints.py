@@ -1,5 +1,7 @@
 """Motions of interactive markers that their controls allow."""
 
+from itertools import combinations
+
 import mujoco
 import numpy as np
 import pytest
@@ -65,12 +67,12 @@ def projection() -> ScreenProjection:
         (MODE.NONE, []),
         (MODE.MENU, []),
         (MODE.BUTTON, []),
-        (MODE.MOVE_AXIS, ["0 move x"]),
-        (MODE.MOVE_PLANE, ["0 slide"]),
-        (MODE.ROTATE_AXIS, ["0 turn x"]),
-        (MODE.MOVE_ROTATE, ["0 slide", "0 turn x"]),
-        (MODE.MOVE_3D, ["0 move", "0 move x", "0 move y", "0 move z"]),
-        (MODE.ROTATE_3D, ["0 turn x", "0 turn y", "0 turn z"]),
+        (MODE.MOVE_AXIS, ["move x 0"]),
+        (MODE.MOVE_PLANE, ["slide 0"]),
+        (MODE.ROTATE_AXIS, ["turn x 0"]),
+        (MODE.MOVE_ROTATE, ["slide 0", "turn x 0"]),
+        (MODE.MOVE_3D, ["move 0", "move x 0", "move y 0", "move z 0"]),
+        (MODE.ROTATE_3D, ["turn x 0", "turn y 0", "turn z 0"]),
     ],
 )
 def test_a_control_has_the_handles_of_its_mode(projection, mode, names):
@@ -84,6 +86,13 @@ def test_a_control_has_the_handles_of_its_mode(projection, mode, names):
 def test_a_control_that_moves_and_rotates_has_all_handles(projection):
     one = marker(control(MODE.MOVE_ROTATE_3D))
     assert len(list(control_handles(one, Pose(), one.pose, projection))) == 7
+
+
+def test_every_handle_has_a_place_of_its_own(projection):
+    facing = control(MODE.MOVE_PLANE, orientation=ControlOrientation.VIEW_FACING)
+    one = marker(control(MODE.MOVE_3D), facing)
+    points = [it.point for it in control_handles(one, Pose(), one.pose, projection)]
+    assert min(np.linalg.norm(a - b) for a, b in combinations(points, 2)) > 1e-2
 
 
 @pytest.mark.parametrize("orientation", [ControlOrientation.INHERIT, ControlOrientation.FIXED])
@@ -165,6 +174,35 @@ def test_a_pose_in_numbers_is_free_with_enough_controls(controls):
     found = allowed(marker(*controls), WANTED)
     np.testing.assert_allclose(found.position, WANTED.position, atol=1e-12)
     np.testing.assert_allclose(found.quat_wxyz, WANTED.quat_wxyz, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("position", "axis", "name"),
+    [
+        ((0.0, 0.0, 0.0), None, "turn_x"),
+        ((0.3, 0.0, 0.0), None, "move_x"),
+        ((0.0, 0.3, 0.0), None, "move_y"),
+        ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), "turn_x"),
+        ((0.0, 0.0, 0.0), (0.0, 1.0, 0.0), "turn_y"),
+        ((0.0, 0.1, 0.3), None, "move_all"),
+        ((0.1, 0.0, 0.0), (0.0, 0.0, 1.0), "all"),
+    ],
+)
+def test_a_pose_in_numbers_belongs_to_the_control_that_allows_it(position, axis, name):
+    names = ("turn_x", "turn_y", "move_x", "move_y", "move_all", "all")
+    modes = (*[MODE.ROTATE_AXIS] * 2, *[MODE.MOVE_AXIS] * 2, MODE.MOVE_3D, MODE.MOVE_ROTATE_3D)
+    turns = {"turn_y": QUARTER, "move_y": QUARTER}
+    one = marker(
+        *(
+            MarkerControl(name=it, mode=mode, quat_wxyz=turns.get(it, Pose().quat_wxyz))
+            for it, mode in zip(names, modes, strict=True)
+        )
+    )
+    quat = Pose().quat_wxyz if axis is None else turned(axis, 0.4)
+    wanted = Pose(position=one.pose.position + position, quat_wxyz=quat)
+    found = moving_control(one, wanted)
+    assert found is not None
+    assert found.name == name
 
 
 def test_a_marker_without_controls_that_move_it_stays():

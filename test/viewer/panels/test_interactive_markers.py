@@ -1,5 +1,6 @@
 """The panel "Interactive markers" and the handles of a marker in the scene."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import mujoco
@@ -23,7 +24,7 @@ from mujoco_ros.viewer.panels.interactive_markers import InteractiveMarkersPanel
 from mujoco_ros.viewer.web.page import PageHalted
 
 GOAL = MarkerKey("/planner", "goal")
-ROW = "/planner: goal"
+ROW = "##/planner: goal"
 START = Pose(position=np.array([0.1, 0.2, 0.3]))
 
 
@@ -87,6 +88,7 @@ def test_there_is_no_window_without_a_server(frames, clients):
 
 def test_markers_are_listed_with_what_their_server_refused(frames):
     assert ROW in frames.seen
+    assert "/planner: goal" in frames.texts
     assert "/planner: 2 markers are refused" in frames.texts
     assert "Plan and go" not in frames.seen
 
@@ -174,11 +176,42 @@ def test_texts_of_a_server_have_no_effect_on_the_widgets(frames, clients):
         menu=entries,
     )
     clients.markers.known["/planner"] = MarkerServerInfo(markers={"##%n": marker})
-    frames.use("/planner: ##%n")
+    frames.use("##/planner: ##%n")
     frames.use("Press")
     frames.use("%s%n")
     assert clients.called("click_marker") == [(MarkerKey("/planner", "##%n"), "")]
     assert clients.called("select_entry") == [(MarkerKey("/planner", "##%n"), "##", 2)]
+
+
+def test_names_of_markers_are_shown_whole_and_in_one_line(frames, clients):
+    names = ("goal##1", "goal##2", "a\nb")
+    marker = goal().markers["goal"]
+    clients.markers.known["/planner"] = MarkerServerInfo(
+        markers={it: replace(marker, name=it, frame="c\nd") for it in names}
+    )
+    frames.use("##/planner: a\nb")
+    broken = "a\N{REPLACEMENT CHARACTER}b"
+    rows = [f"/planner: {it}" for it in (broken, "goal##1", "goal##2")]
+    assert [it for it in frames.texts if it.startswith("/planner")] == rows
+    assert broken in frames.texts
+    assert "Pose in 'c\N{REPLACEMENT CHARACTER}d'" in frames.texts
+
+
+def test_the_handles_of_a_marker_are_limited_in_number(frames, clients, monkeypatch):
+    marker = goal().markers["goal"]
+    free = MarkerControl(name="free", mode=InteractionMode.MOVE_ROTATE_3D)
+    built = []
+    monkeypatch.setattr(
+        drag_handles, "_build_handle", lambda name, handle, _: built.append((name, handle.name))
+    )
+    for count, most in ((5, 35), (6, 40), (5, 35)):
+        many = replace(marker, controls=(free,) * count)
+        clients.markers.known["/planner"] = MarkerServerInfo(markers={"goal": many})
+        frames.use(ROW)
+        built.clear()
+        frames.build()
+        assert len(set(built)) == len(built) == most
+        assert ("Only the first 40 handles are shown." in frames.texts) == (count == 6)
 
 
 def test_a_marker_in_an_unknown_frame_and_one_that_is_gone_have_no_handles(
