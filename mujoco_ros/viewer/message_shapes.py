@@ -48,7 +48,16 @@ class Shape:
 
     def moved(self, pose: Pose, frame: str) -> "Shape":
         """Return the shape in another frame, in which `pose` is that of the present one."""
-        rotation, origin = pose.matrix, pose.position
+        return self.turned(pose.matrix, pose.position, frame)
+
+    def turned(self, rotation: np.ndarray, origin: np.ndarray, frame: str) -> "Shape":
+        """Return the shape in another frame.
+
+        Args:
+            rotation: Axes of the present frame in the other one, as columns.  # (3, 3)
+            origin: Origin of the present frame in the other one [m].  # (3,)
+            frame: The other frame.
+        """
         return replace(
             self,
             frame=frame,

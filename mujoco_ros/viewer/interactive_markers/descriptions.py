@@ -58,6 +58,7 @@ class MarkerControl:
         quat_wxyz: Orientation of its axes; it moves along x, in the plane of y and z, about x.
         shapes: What is drawn for it, in the axes of the marker.
         placed: What is drawn for it in other frames; it does not move with the marker.
+        is_bare: Whether its server draws nothing for it, so that an arrow or a circle is drawn.
     """
 
     name: str
@@ -67,6 +68,7 @@ class MarkerControl:
     quat_wxyz: np.ndarray = field(default_factory=lambda: Pose().quat_wxyz)
     shapes: tuple[Shape, ...] = ()
     placed: tuple[Shape, ...] = ()
+    is_bare: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,19 +1,34 @@
 """Shapes of an interactive marker at its pose."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.interactive_markers.descriptions import (
     ControlOrientation,
+    InteractionMode,
     InteractiveMarkerInfo,
+    MarkerControl,
 )
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 
 _LABEL_HEIGHT = 1.2
 """Height of the description above the marker, as a share of its scale."""
 _WHITE = (1.0, 1.0, 1.0, 1.0)
+_SIDES = 16
+"""Lines of a circle."""
+_COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
+_LINES = {InteractionMode.MOVE_AXIS}
+_CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}
+
+
+def default_count(control: MarkerControl) -> int:
+    """Return the number of arrows, or lines of a circle, that are drawn for a control."""
+    if not control.is_bare:
+        return 0
+    return 2 if control.mode in _LINES else _SIDES if control.mode in _CIRCLES else 0
 
 
 def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
@@ -23,9 +38,10 @@ def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
     """
     fixed = Pose(position=marker.pose.position, quat_wxyz=marker.initial_quat)
     for control in marker.controls:
-        is_fixed = control.orientation is ControlOrientation.FIXED
-        for shape in control.shapes:
-            yield shape.moved(fixed if is_fixed else marker.pose, marker.frame)
+        pose = fixed if control.orientation is ControlOrientation.FIXED else marker.pose
+        rotation = pose.matrix
+        for shape in (*control.shapes, *_default_shapes(control, marker.scale)):
+            yield shape.turned(rotation, pose.position, marker.frame)
         yield from control.placed
     yield Shape(
         kind=ShapeKind.TEXT,
@@ -34,3 +50,22 @@ def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
         colour=_WHITE,
         text=marker.description or marker.name,
     )
+
+
+def _default_shapes(control: MarkerControl, scale: float) -> Iterator[Shape]:
+    """Yield arrows along the x axis of a control without shapes, or a circle about it."""
+    if not default_count(control):
+        return
+    axes = Pose(quat_wxyz=control.quat_wxyz).matrix
+    colour = _COLOURS[int(np.abs(axes[:, 0]).argmax())]
+    if control.mode in _LINES:
+        kind, width = ShapeKind.ARROW, 0.1 * scale
+        x = scale * axes[:, 0]
+        ends = [(0.5 * x, 0.9 * x), (-0.5 * x, -0.9 * x)]
+    else:
+        kind, width = ShapeKind.LINE, 0.05 * scale
+        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
+        circle = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+        ends = list(pairwise(0.75 * scale * circle @ axes.T))
+    for start, end in ends:
+        yield Shape(kind=kind, frame="", position=start, end=end, width=width, colour=colour)

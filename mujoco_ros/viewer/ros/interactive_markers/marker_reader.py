@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,8 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerControl,
     MarkerMenuEntry,
 )
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
+from mujoco_ros.viewer.message_shapes import Shape
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
 _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
@@ -28,11 +28,6 @@ _LONGEST_NAME, _LONGEST_TEXT = 200, 300
 """Characters of names, and those of texts that are shown."""
 _LARGEST = 1e6
 """Largest coordinate and scale [m]."""
-_SIDES = 16
-"""Lines of a circle."""
-_COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
-_LINES = {InteractionMode.MOVE_AXIS}
-_CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}
 
 
 def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
@@ -55,8 +50,9 @@ def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
     ):
         if count > most:
             raise UserInputError(f"{what} has {count} {items}; at most {most} are possible")
-    controls = tuple(_control(it, message, pose, scale, what) for it in message.controls)
-    if (count := sum(len(it.shapes) + len(it.placed) for it in controls)) > _MOST_SHAPES:
+    controls = tuple(_control(it, message, pose, what) for it in message.controls)
+    count = sum(default_count(it) + len(it.shapes) + len(it.placed) for it in controls)
+    if count > _MOST_SHAPES:
         raise UserInputError(f"{what} has {count} shapes; at most {_MOST_SHAPES} are possible")
     return InteractiveMarkerInfo(
         name=name,
@@ -98,7 +94,6 @@ def _control(
     message: InteractiveMarkerControl,
     marker: InteractiveMarker,
     pose: Pose,
-    scale: float,
     what: str,
 ) -> MarkerControl:
     name = f"control '{shown_text(message.name)}' of {what}"
@@ -126,8 +121,6 @@ def _control(
             placed += found
         if len(shapes) + len(placed) > _MOST_SHAPES:
             raise UserInputError(f"{what} has more than {_MOST_SHAPES} shapes")
-    if not message.markers:
-        shapes += (each.moved(axes, "") for each in _default_shapes(mode, scale, axes))
     return MarkerControl(
         name=message.name,
         description=shown_text(message.description),
@@ -136,35 +129,8 @@ def _control(
         quat_wxyz=axes.quat_wxyz / np.linalg.norm(axes.quat_wxyz),
         shapes=tuple(shapes),
         placed=tuple(placed),
+        is_bare=not message.markers,
     )
-
-
-def _default_shapes(mode: InteractionMode, scale: float, axes: Pose) -> Iterator[Shape]:
-    """Yield arrows along the x axis of a control, or a circle about it."""
-    colour = _COLOURS[int(np.abs(axes.matrix[:, 0]).argmax())]
-    if mode in _LINES:
-        for side in (0.5 * scale, -0.5 * scale):
-            start, end = np.array([side, 0.0, 0.0]), np.array([1.8 * side, 0.0, 0.0])
-            yield Shape(
-                kind=ShapeKind.ARROW,
-                frame="",
-                position=start,
-                end=end,
-                width=0.1 * scale,
-                colour=colour,
-            )
-    elif mode in _CIRCLES:
-        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
-        corners = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
-        for start, end in pairwise(corners):
-            yield Shape(
-                kind=ShapeKind.LINE,
-                frame="",
-                position=0.75 * scale * start,
-                end=0.75 * scale * end,
-                width=0.05 * scale,
-                colour=colour,
-            )
 
 
 def _menu(entries: Sequence[MenuEntry], what: str) -> tuple[MarkerMenuEntry, ...]:

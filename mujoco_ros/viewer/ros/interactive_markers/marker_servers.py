@@ -2,15 +2,12 @@
 
 import os
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from threading import RLock
 
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate
 from visualization_msgs.srv import GetInteractiveMarkers
@@ -31,19 +28,18 @@ from mujoco_ros.viewer.interactive_markers.marker_shapes import interactive_mark
 from mujoco_ros.viewer.message_shapes import Shape
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
+from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, UpdateQueue
 
 UPDATES = "/update"
 """End of the name of the topic of a server."""
-_MOST_SERVERS, _DEPTH = 20, 100
-"""Servers that are followed, and updates that wait."""
+_MOST_SERVERS = 20
+"""Servers that are followed."""
 _MOST_SHAPES, _DRAW_S = 2000, 0.1
 """Shapes of a server after which no more markers are drawn, and period of the shapes [s]."""
-_LARGEST = 1 << 20
-"""Longest update that is read [bytes]."""
-_REQUEST_S, _REFUSED_S = 1.0, 10.0
-"""Shortest time between two requests to a server, and that after an update that is too long [s]."""
-_LATE_S = 1.0
-"""Time after a response in which an update that it contains may still arrive [s]."""
+_READ_S = 0.02
+"""Time in a tick after which one update of each server is read [s]."""
+_LINGER_S = 3.0
+"""Time for which feedback is published to a server that is no longer followed [s]."""
 _EXPIRES_S, _ALIVE_S = 3.0, 0.3
 """Time after which a motion without calls ends, and period of its keep-alive messages [s]."""
 
@@ -54,29 +50,24 @@ class _Server:
 
     Attributes:
         namespace: Its namespace.
-        markers: Its markers.
+        updates: Its updates that wait.
         qos: That of the subscription.
         subscription: That of its updates.
-        feedback: The publisher of feedback.
-        waiting: Serialized updates; empty instead of one that is too long.
         publishers: Identifiers of the publishers of its updates.
-        request_at: When all markers are requested [s]; None if they are not.
-        requested_at: When they were requested [s].
-        responded_at: When the response came [s].
         drawn: The shapes of each marker.
     """
 
     namespace: str
-    markers: MarkerSet
+    updates: UpdateQueue
     qos: QoSProfile
     subscription: Subscription
-    feedback: Publisher
-    waiting: deque[bytes]
     publishers: frozenset[tuple[int, ...]] = frozenset()
-    request_at: float | None = None
-    requested_at: float = -inf
-    responded_at: float = -inf
     drawn: dict[str, tuple[InteractiveMarkerInfo, tuple[Shape, ...]]] = field(default_factory=dict)
+
+    @property
+    def markers(self) -> MarkerSet:
+        """Its markers."""
+        return self.updates.markers
 
     @property
     def service(self) -> str:
@@ -133,6 +124,7 @@ class MarkerServers:
         self.shapes: Mapping[str, Sequence[Shape]] = {}
         self._caller, self._endpoints, self._now = caller, endpoints, now
         self._servers: dict[str, _Server] = {}  # by topic
+        self._publishers: dict[str, Publisher] = {}  # of feedback, by namespace
         self._feedback = FeedbackQueue(self._publish)
         self._client = f"{endpoints.node.get_fully_qualified_name()}-{os.getpid()}"
         self._motion: _Motion | None = None
@@ -178,11 +170,12 @@ class MarkerServers:
         """End the motion."""
         with self._lock:
             motion, self._motion = self._motion, None
-            found = None if motion is None else self._find(motion.key)
-            if motion is None or found is None:
+            server = None if motion is None else self._servers.get(f"{motion.key.server}{UPDATES}")
+            if motion is None or server is None:
                 return
-            server, marker = found
-            self._send(motion.key, marker, motion.control, InteractiveMarkerFeedback.MOUSE_UP)
+            marker = server.markers.markers.get(motion.key.name)
+            if marker is not None:
+                self._send(motion.key, marker, motion.control, InteractiveMarkerFeedback.MOUSE_UP)
             server.markers.release()
             self._set_known()
 
@@ -224,23 +217,27 @@ class MarkerServers:
                 self._close(topic)
             for topic in followed:
                 offers = node.get_publishers_info_by_topic(topic)
-                qos = subscription_qos([it.qos_profile for it in offers], _DEPTH)
+                qos = subscription_qos([it.qos_profile for it in offers], DEPTH)
                 publishers = frozenset(tuple(it.endpoint_gid) for it in offers)
-                if topic in self._servers and self._servers[topic].qos != qos:
-                    self._close(topic)
                 if topic not in self._servers:
                     self._servers[topic] = self._open(topic, qos)
                 server = self._servers[topic]
+                if server.qos != qos:
+                    self._endpoints.close(server.subscription)
+                    server.qos = qos
+                    server.subscription = self._subscribe(topic, server.updates, qos)
                 if server.publishers != publishers:  # also after a restart of the server
                     server.publishers = publishers
-                    self._forget_sequence(server, 0.0)
+                    server.updates.start()
 
     def tick(self, now: float) -> None:
         """Read updates, request markers and publish feedback when due; `now` is monotonic [s]."""
         with self._lock:
+            end = time.monotonic() + _READ_S
             for topic, server in list(self._servers.items()):
-                self._read(server, now)
-                if server.request_at is not None and now >= server.request_at:
+                self._is_changed |= server.updates.read(now, end)
+                request_at = server.updates.request_at
+                if request_at is not None and now >= request_at:
                     self._request(topic, server, now)
             self._continue_motion(now)
             if self._is_changed:
@@ -252,36 +249,39 @@ class MarkerServers:
 
     def _open(self, topic: str, qos: QoSProfile) -> _Server:
         namespace = topic.removesuffix(UPDATES)
-        waiting: deque[bytes] = deque(maxlen=_DEPTH)
-
-        def receive(serialized: bytes) -> None:
-            waiting.append(serialized if len(serialized) <= _LARGEST else b"")
-
-        self._is_changed = True
-        return _Server(
-            namespace=namespace,
-            qos=qos,
-            markers=MarkerSet(namespace),
-            waiting=waiting,
-            subscription=self._endpoints.subscription(
-                InteractiveMarkerUpdate, topic, receive, qos, raw=True
-            ),
+        updates = UpdateQueue(MarkerSet(namespace))
+        if namespace not in self._publishers:
             # Before the first feedback, which the server would lose until it discovers this.
-            feedback=self._endpoints.publisher(
+            self._publishers[namespace] = self._endpoints.publisher(
                 InteractiveMarkerFeedback, f"{namespace}/feedback", RELIABLE
-            ),
+            )
+        self._is_changed = True
+        return _Server(namespace, updates, qos, self._subscribe(topic, updates, qos))
+
+    def _subscribe(self, topic: str, updates: UpdateQueue, qos: QoSProfile) -> Subscription:
+        return self._endpoints.subscription(
+            InteractiveMarkerUpdate, topic, updates.receive, qos, raw=True
         )
 
     def _close(self, topic: str) -> None:
+        namespace = topic.removesuffix(UPDATES)
+        if self._motion is not None and self._motion.key.server == namespace:
+            self.release()
         server = self._servers.pop(topic)
         self._endpoints.close(server.subscription)
-        self._endpoints.close(server.feedback)
         self._caller.forget(server.service)
+        self._endpoints.later(_LINGER_S, lambda: self._close_feedback(namespace))
         self._is_changed = True
+
+    def _close_feedback(self, namespace: str) -> None:
+        """Close the publisher of feedback, unless the server is followed again."""
+        with self._lock:
+            if f"{namespace}{UPDATES}" not in self._servers and namespace in self._publishers:
+                self._endpoints.close(self._publishers.pop(namespace))
 
     def _request(self, topic: str, server: _Server, now: float) -> None:
         """Request all markers; updates wait for the response."""
-        server.request_at, server.requested_at = None, now
+        server.updates.request(now)
 
         def is_open() -> bool:
             return self._servers.get(topic) is server
@@ -289,37 +289,17 @@ class MarkerServers:
         def respond(response: GetInteractiveMarkers.Response) -> None:
             with self._lock:
                 if is_open():
-                    server.markers.reset(response)
-                    server.responded_at = time.monotonic()
+                    server.updates.respond(response)
                     self._is_changed = True
 
         def fail(reason: str) -> None:
             with self._lock:
                 if is_open():
-                    server.markers.note("service", reason)
-                    server.request_at = now + _REQUEST_S
+                    server.updates.fail(reason)
                     self._is_changed = True
 
         request = GetInteractiveMarkers.Request()
         self._caller.call(GetInteractiveMarkers, server.service, request, respond, fail, retry=True)
-
-    def _read(self, server: _Server, now: float) -> None:
-        """Apply the updates that wait, until one is missing."""
-        while server.waiting and server.markers.sequence is not None:
-            serialized = server.waiting.popleft()
-            self._is_changed = True
-            if not serialized:
-                server.markers.note("size", f"an update is longer than {_LARGEST} bytes")
-                self._forget_sequence(server, now + _REFUSED_S)
-                return
-            message = deserialize_message(serialized, InteractiveMarkerUpdate)
-            is_late = now - server.responded_at < _LATE_S
-            if not server.markers.update(message, may_be_late=is_late):
-                self._forget_sequence(server, server.requested_at + _REQUEST_S)
-
-    def _forget_sequence(self, server: _Server, request_at: float) -> None:
-        server.markers.sequence = None
-        server.request_at = request_at
 
     def _continue_motion(self, now: float) -> None:
         """Keep the motion alive, or end it if the user moves no longer."""
@@ -331,7 +311,8 @@ class MarkerServers:
             motion.until = now + _EXPIRES_S
             motion.alive_at = motion.alive_at or now + _ALIVE_S
         found = self._find(motion.key)
-        if found is None or now > motion.until:
+        is_held = found is not None and found[0].markers.held == motion.key.name
+        if found is None or not is_held or now > motion.until:
             self.release()
         elif now >= motion.alive_at:
             motion.alive_at = now + _ALIVE_S
@@ -369,5 +350,5 @@ class MarkerServers:
 
     def _publish(self, key: MarkerKey, message: InteractiveMarkerFeedback) -> None:
         with self._lock:
-            if (found := self._servers.get(f"{key.server}{UPDATES}")) is not None:
-                found.feedback.publish(message)
+            if (publisher := self._publishers.get(key.server)) is not None:
+                publisher.publish(message)

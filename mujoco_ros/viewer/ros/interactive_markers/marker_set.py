@@ -41,6 +41,7 @@ class MarkerSet:
         self._server = server
         self._responded = 0
         self._later: Pose | None = None
+        self._has_more = False  # markers that are not shown
         self._logged: set[str] = set()
         self._problems: dict[str, str] = {}  # by what they are about
 
@@ -62,10 +63,18 @@ class MarkerSet:
 
     def reset(self, response: GetInteractiveMarkers.Response) -> None:
         """Take the markers of a response instead of the present ones."""
+        held, before = self.held, self.markers.get(self.held)
+        self.held, self._later, self._has_more = "", None, False
         self.markers.clear()
         self._problems.clear()
         self.sequence = self._responded = int(response.sequence_number)
         self._add(response.markers)
+        present = self.markers.get(held)
+        if present is not None and before is not None:
+            self.held = held
+            if present.frame == before.frame:
+                self._later = present.pose
+                self.move(held, before.pose)
 
     def update(self, message: InteractiveMarkerUpdate, *, may_be_late: bool = False) -> bool:
         """Apply an update.
@@ -75,7 +84,8 @@ class MarkerSet:
             may_be_late: Whether the response may contain it, though it was received afterwards.
 
         Returns:
-            False if an earlier update is missing, so that all markers must be requested again.
+            False if all markers must be requested again: an earlier update is missing, or there is
+            a place for one that was not shown.
         """
         number, present = int(message.seq_num), self.sequence
         if present is None:
@@ -91,16 +101,17 @@ class MarkerSet:
             return False
         if message.type != InteractiveMarkerUpdate.KEEP_ALIVE:
             self._apply(message)
-        return True
+        return not (self._has_more and message.erases and len(self.markers) < _MOST_MARKERS)
 
     def _apply(self, message: InteractiveMarkerUpdate) -> None:
         self.sequence = int(message.seq_num)
         self._add(message.markers)
-        for it in message.poses[:_MOST_MARKERS]:
+        self.note("unknown", "")
+        for it in message.poses:
             self._move(it)
         for name in message.erases:
-            self.markers.pop(name, None)
-            self.note(name, "")
+            self._remove(name)
+            self.note(_about(name), "")
 
     def release(self) -> None:
         """End the motion of the user; the newest pose of the server applies."""
@@ -114,36 +125,57 @@ class MarkerSet:
         self.markers[name] = replace(self.markers[name], pose=pose)
 
     def _add(self, messages: Sequence[InteractiveMarker]) -> None:
+        count = 0
         for it in messages:
-            if it.name not in self.markers and len(self.markers) >= _MOST_MARKERS:
-                self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
-                return
+            is_new = it.name not in self.markers
+            if count == _MOST_MARKERS or (is_new and len(self.markers) >= _MOST_MARKERS):
+                self._has_more = True
+                continue
+            count += 1
             try:
                 info = marker_info(it)
             except UserInputError as error:
-                self.markers.pop(it.name, None)
-                self.note(it.name, f"{error}; it is not shown")
+                self._remove(it.name)
+                self.note(_about(it.name), f"{error}; it is not shown")
                 continue
-            self.note(it.name, "")
+            self.note(_about(it.name), "")
             present = self.markers.get(it.name)
-            if it.name == self.held and present is not None and present.frame == info.frame:
-                self._later, info = info.pose, replace(info, pose=present.pose)
+            if it.name == self.held and present is not None:
+                is_same = present.frame == info.frame
+                self._later = info.pose if is_same else None
+                info = replace(info, pose=present.pose) if is_same else info
             self.markers[it.name] = info
+        if self._has_more:
+            self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
+
+    def _remove(self, name: str) -> None:
+        """Remove a marker; a motion of it ends."""
+        self.markers.pop(name, None)
+        if name == self.held:
+            self.held, self._later = "", None
 
     def _move(self, message: InteractiveMarkerPose) -> None:
         name = message.name
         marker = self.markers.get(name)
         if marker is None:
-            self.note(name, f"a pose of the unknown marker '{shown_text(name)}' is ignored")
+            if not self._has_more and _about(name) not in self._problems:
+                text = f"a pose of the unknown marker '{shown_text(name)}' is ignored"
+                self.note("unknown", text)
             return
         try:
             pose = checked_pose(message, f"marker '{shown_text(name)}'")
         except UserInputError as error:
-            self.note(name, f"{error}; the pose is ignored")
+            self.note(_about(name), f"{error}; the pose is ignored")
             return
         if message.header.frame_id != marker.frame:
             self.markers[name] = replace(marker, frame=message.header.frame_id, pose=pose)
+            self._later = None if name == self.held else self._later
         elif name == self.held:
             self._later = pose
         else:
             self.move(name, pose)
+
+
+def _about(name: str) -> str:
+    """Return what a problem of a marker is about."""
+    return f"marker '{name}'"

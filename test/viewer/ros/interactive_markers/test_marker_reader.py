@@ -13,7 +13,7 @@ from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import marker_info
 
 NAN = float("nan")
-AXIS = InteractiveMarkerControl.MOVE_AXIS
+AXIS, ROTATE = InteractiveMarkerControl.MOVE_AXIS, InteractiveMarkerControl.ROTATE_AXIS
 LEFT = Pose(position=Point(x=1.0), orientation=Quaternion(z=HALF, w=HALF))
 """A quarter turn to the left."""
 
@@ -56,6 +56,7 @@ def entries(*pairs: tuple[int, int]) -> list[MenuEntry]:
             marker("m", control("c", AXIS, markers=[Marker(type=Marker.CUBE)] * 600)),
             "more than 500 shapes",
         ),
+        (marker("m", *[control("c", ROTATE)] * 40), "has 641 shapes; at most 500"),
     ],
 )
 def test_an_invalid_marker_is_refused_with_its_reason(made, problem):
@@ -101,14 +102,22 @@ def test_a_shape_in_the_frame_of_the_marker_moves_with_it_and_one_in_another_fra
 
 
 def test_controls_without_shapes_have_arrows_and_circles():
-    info = marker_info(
-        marker(
-            "m",
-            control("x", AXIS),
-            control("turn", InteractiveMarkerControl.ROTATE_AXIS),
-            control("all", InteractiveMarkerControl.MOVE_ROTATE_3D),
-        )
+    made = marker(
+        "m",
+        control("y", AXIS, (0.0, 0.0, HALF, HALF)),
+        control("turn", ROTATE),
+        control("all", InteractiveMarkerControl.MOVE_ROTATE_3D),
+        pose=LEFT,
     )
-    assert {it.kind for it in info.controls[1].shapes} == {ShapeKind.ARROW}
-    assert {it.kind for it in info.controls[2].shapes} == {ShapeKind.LINE}
-    assert info.controls[3].shapes == ()
+    made.scale = 2.0
+    info = marker_info(made)
+    assert not any(it.shapes for it in info.controls[1:]), "made only when they are drawn"
+    shapes = list(interactive_marker_shapes(info))
+    first, second = (it for it in shapes if it.kind is ShapeKind.ARROW)
+    np.testing.assert_allclose(first.end, [-0.8, 0.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(second.end, [2.8, 0.0, 0.0], atol=1e-12)
+    lines = [it for it in shapes if it.kind is ShapeKind.LINE]
+    assert len(lines) == 16
+    for it in lines:
+        assert np.linalg.norm(it.end - [1.0, 0.0, 0.0]) == pytest.approx(1.5)
+        assert it.end[1] == pytest.approx(0.0, abs=1e-12)

@@ -203,6 +203,31 @@ def test_a_motion_ends_with_its_marker(client, server):
     client.servers.click(GOAL, "go")
     client.servers.drag(GOAL, "move_x", Pose())
     assert not client.servers.is_sending
+    server.add(goal_marker())
+    server.move("goal", at(0.8))
+    assert client.until(lambda: x_of(client, "goal") == 0.8)
+
+
+def test_a_motion_ends_when_its_server_is_switched_off(client, server):
+    assert client.until(lambda: "goal" in client.markers)
+    client.servers.drag(GOAL, "move_x", Pose(position=np.array([0.5, 0.1, 0.4])))
+    client.drawings.show(TOPIC, False)
+    assert client.until(lambda: not client.servers.known)
+    assert client.until(lambda: UP in server.events())
+    assert server.events() == [DOWN, MOVED, UP]
+
+
+def test_a_server_with_broken_updates_has_no_effect_on_others(client, server, ros_node):
+    other = MarkerServer(ros_node, "/other")
+    other.add(goal_marker())
+    assert client.until(lambda: "goal" in client.markers)
+    assert client.until(lambda: "/other" in client.servers.known)
+    assert client.until(lambda: client.servers.known["/other"].markers)
+    server.publish(b"\0\1\0\0" + b"\xff" * 40)
+    assert client.until(lambda: "an update cannot be read" in client.problems)
+    client.servers.click(MarkerKey("/other", "goal"), "go")
+    assert client.until(lambda: other.feedback)
+    assert "goal" in client.markers
 
 
 def test_a_marker_with_a_time_has_feedback_with_the_simulated_time(client, server):

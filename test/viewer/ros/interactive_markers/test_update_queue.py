@@ -1,0 +1,59 @@
+"""Updates that wait, without the middleware."""
+
+import math
+from typing import Any
+
+import pytest
+from marker_server_node import marker
+from rclpy.serialization import serialize_message
+from visualization_msgs.msg import InteractiveMarkerUpdate
+from visualization_msgs.srv import GetInteractiveMarkers
+
+from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
+from mujoco_ros.viewer.ros.interactive_markers.update_queue import UpdateQueue
+
+
+def update(number: int, **fields: Any) -> bytes:
+    kind = InteractiveMarkerUpdate.UPDATE
+    made = serialize_message(InteractiveMarkerUpdate(type=kind, seq_num=number, **fields))
+    return bytes(made)
+
+
+@pytest.fixture
+def queue() -> UpdateQueue:
+    queue = UpdateQueue(MarkerSet("/planner"))
+    queue.start()
+    respond(queue, 1)
+    return queue
+
+
+def respond(queue: UpdateQueue, number: int) -> None:
+    queue.request(0.0)
+    queue.respond(GetInteractiveMarkers.Response(sequence_number=number))
+
+
+def problems(queue: UpdateQueue) -> str:
+    return "\n".join(queue.markers.info.problems)
+
+
+@pytest.mark.parametrize(
+    "broken", [b"\0\1\0\0", b"\0\1\0\0" + b"\xff" * 40, update(2, markers=[marker("m")])[:-200]]
+)
+def test_after_an_update_that_cannot_be_read_all_markers_are_requested_again(queue, broken):
+    queue.receive(broken)
+    queue.receive(update(2))
+    assert queue.read(100.0, math.inf)
+    assert "an update cannot be read" in problems(queue)
+    assert (queue.markers.sequence, queue.request_at) == (None, 110.0)
+    respond(queue, 1)
+    assert queue.read(110.0, math.inf)
+    assert queue.markers.sequence == 2
+
+
+def test_updates_wait_for_the_next_tick_when_the_time_is_over(queue):
+    for number in (2, 3, 4):
+        queue.receive(update(number))
+    for number in (2, 3, 4):
+        assert queue.read(100.0, -math.inf)
+        assert queue.markers.sequence == number
+    assert not queue.read(100.0, -math.inf)
