@@ -37,6 +37,8 @@ from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 
+_REFERRING = ("actuators", "sensors", "equalities", "tendons", "excludes", "pairs", "tuples")
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
@@ -211,6 +213,7 @@ def _build(
     with silence_compiler() as caught:
         spec = base.copy()
         restore_files(spec, files)
+        _check_copy(base, _referring(spec), f"scene '{config.name}' does not compile")
         if config.merged:
             spec.modelname = config.name
         _merge(spec, parts)
@@ -295,10 +298,30 @@ def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
         # The options of the world apply; equal ones cause no warning.
         _adopt_options(part.spec.option, spec.option)
         restore_files(part.spec, part.files)
+        before = _referring(spec)
         try:
             spec.attach(part.spec, prefix=part.prefix, frame=frame)
         except ENGINE_ERRORS as error:
             raise engine_error(f"'{part.name}' cannot be merged", error) from error
+        _check_copy(part.spec, _referring(spec) - before, f"'{part.name}' cannot be merged")
+
+
+def _referring(spec: mujoco.MjSpec) -> int:
+    """Return the number of elements that refer to others by name."""
+    return sum(len(getattr(spec, name)) for name in _REFERRING)
+
+
+def _check_copy(spec: mujoco.MjSpec, copied: int, where: str) -> None:
+    """Reject references to elements that do not exist.
+
+    MuJoCo's copies silently omit what has such a reference; its compiler names it.
+    """
+    if copied >= _referring(spec):
+        return
+    try:
+        spec.compile()
+    except ENGINE_ERRORS as error:
+        raise engine_error(where, error) from error
 
 
 def _adopt_options(option: Any, source: Any) -> None:

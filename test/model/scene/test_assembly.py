@@ -330,6 +330,7 @@ def test_the_error_for_an_invalid_compiled_model_has_the_required_version(tmp_pa
 # --- mistakes
 
 MOVING = '<body name="b"><joint name="j"/>{}</body>'
+SPHERE = MOVING.format('<geom size="1"/>')
 
 
 @pytest.mark.parametrize(
@@ -365,6 +366,11 @@ MOVING = '<body name="b"><joint name="j"/>{}</body>'
             mjcf(MOVING.format('<geom size="1"/>'), "", '<keyframe><key qpos="1 2"/></keyframe>'),
             "invalid qpos size",
         ),
+        # References that MuJoCo's copies of a model omit.
+        (mjcf(SPHERE, "", '<actuator><motor joint="i"/></actuator>'), "transmission target 'i'"),
+        (mjcf(SPHERE, "", '<sensor><gyro site="s"/></sensor>'), "'s' of sensorized object"),
+        (mjcf(SPHERE, "", '<contact><exclude body1="b" body2="c"/></contact>'), "body 'c' not"),
+        (mjcf(SPHERE, "", '<equality><joint joint1="i"/></equality>'), "unknown element 'i'"),
         (
             mjcf('<body name="b" pos="nan 0 0"><joint/><geom size="1"/></body>'),
             "has a number that is not finite",
