@@ -3,6 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Callable
+from math import inf
 from threading import Lock
 
 from visualization_msgs.msg import InteractiveMarkerFeedback
@@ -10,8 +11,12 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
 
 _LOG = logging.getLogger(__name__)
-FEEDBACK_PERIOD_S = 0.05
-"""Servers have a queue of one message by default, so several at once would be lost."""
+FEEDBACK_PERIOD_S, EVENT_PERIOD_S = 0.05, 0.15
+"""Shortest time between two messages, and before one of another event [s].
+
+Servers have a queue of one message by default. A lost pose is replaced by the next one; the end of
+a motion, or its last pose, is not.
+"""
 _MOST_WAITING = 50
 
 
@@ -22,7 +27,7 @@ class FeedbackQueue:
         """Begin without feedback; `publish` sends to the server of a marker."""
         self._publish = publish
         self._waiting: deque[tuple[MarkerKey, InteractiveMarkerFeedback]] = deque()
-        self._due_at = 0.0
+        self._sent_at, self._sent_event = -inf, -1
         self._lock = Lock()
 
     def __len__(self) -> int:
@@ -41,10 +46,13 @@ class FeedbackQueue:
 
     def tick(self, now: float) -> None:
         """Publish a message if one is due; `now` is monotonic [s]."""
-        if not self._waiting or now < self._due_at:
+        if not self._waiting:
             return
-        self._due_at = now + FEEDBACK_PERIOD_S
-        self.publish_next()
+        event = self._waiting[0][1].event_type
+        is_same = event == self._sent_event
+        if now >= self._sent_at + (FEEDBACK_PERIOD_S if is_same else EVENT_PERIOD_S):
+            self._sent_at, self._sent_event = now, event
+            self.publish_next()
 
     def publish_next(self) -> None:
         """Publish the oldest message, which must be there."""

@@ -4,7 +4,11 @@ import pytest
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
-from mujoco_ros.viewer.ros.interactive_markers.feedback import FEEDBACK_PERIOD_S, FeedbackQueue
+from mujoco_ros.viewer.ros.interactive_markers.feedback import (
+    EVENT_PERIOD_S,
+    FEEDBACK_PERIOD_S,
+    FeedbackQueue,
+)
 
 GOAL, VIA = MarkerKey("/planner", "goal"), MarkerKey("/planner", "via")
 DOWN, MOVED = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.POSE_UPDATE
@@ -26,13 +30,23 @@ def feedback(event: int, x: float = 0.0, control: str = "x") -> InteractiveMarke
     return message
 
 
-def test_one_message_is_sent_in_a_period(queue, sent):
+def test_one_message_is_sent_in_a_period_which_is_longer_between_two_events(queue, sent):
+    poses, start = 10.0 + EVENT_PERIOD_S, 10.0
     queue.add(GOAL, feedback(DOWN))
     queue.add(GOAL, feedback(MOVED, 1.0))
-    for now, count in ((5.0, 1), (5.01, 1), (5.04, 1), (5.0 + FEEDBACK_PERIOD_S, 2), (6.0, 2)):
+    queue.add(VIA, feedback(MOVED, 2.0))
+    times = (
+        (start, 1),
+        (start + FEEDBACK_PERIOD_S, 1),
+        (poses, 2),
+        (poses + 0.01, 2),
+        (poses + FEEDBACK_PERIOD_S, 3),
+        (20.0, 3),
+    )
+    for now, count in times:
         queue.tick(now)
         assert len(sent) == count
-    assert sent == [(GOAL, DOWN, 0.0), (GOAL, MOVED, 1.0)]
+    assert sent == [(GOAL, DOWN, 0.0), (GOAL, MOVED, 1.0), (VIA, MOVED, 2.0)]
 
 
 def test_a_new_pose_replaces_one_of_the_same_marker_and_control_that_waits(queue, sent):
