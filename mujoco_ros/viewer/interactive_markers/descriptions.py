@@ -96,7 +96,6 @@ class InteractiveMarkerInfo:
         name: Its name.
         description: What it is, in the words of its server.
         frame: TF frame of its pose.
-        is_stamped: Whether its header has a time.
         pose: Its pose in the frame.
         initial_quat: Its orientation when it was last described, for controls that are fixed.
         scale: Size of handles without shapes of their own [m].
@@ -107,7 +106,6 @@ class InteractiveMarkerInfo:
     name: str
     description: str
     frame: str
-    is_stamped: bool = False
     pose: Pose
     initial_quat: np.ndarray
     scale: float = 1.0

@@ -74,7 +74,7 @@ class ViewerNode:
         run_state = RunStateClient(caller, requests, parameters)
         machines = StateMachines(self.node, caller, requests, endpoints)
         images = ThumbnailSubscriber(endpoints)
-        self._markers = markers = MarkerServers(caller, endpoints, now)
+        self._markers = markers = MarkerServers(caller, endpoints)
         drawings = DrawnTopics(endpoints, now, markers)
         self._drive = drive = VelocityPublisher(endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)

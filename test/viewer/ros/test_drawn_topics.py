@@ -25,7 +25,7 @@ class Drawing:
     def __init__(self, node: Any, spin_until: Any) -> None:
         self.node, self.time, self._wall = node, 0.0, 0.0
         endpoints = Endpoints(node)
-        servers = MarkerServers(ServiceCaller(node), endpoints, lambda: self.time)
+        servers = MarkerServers(ServiceCaller(node), endpoints)
         self.topics = DrawnTopics(endpoints, lambda: self.time, servers)
         self._spin_until = spin_until
 

@@ -58,7 +58,6 @@ def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
         name=name,
         description=shown_text(message.description),
         frame=message.header.frame_id,
-        is_stamped=bool(message.header.stamp.sec or message.header.stamp.nanosec),
         pose=pose,
         initial_quat=pose.quat_wxyz,
         scale=scale,
@@ -115,7 +114,7 @@ def _control(
         found = marker_shapes(it)
         if not frame:
             shapes += found
-        elif frame == marker.header.frame_id:
+        elif frame.removeprefix("/") == marker.header.frame_id.removeprefix("/"):
             shapes += (each.moved(pose.inverse(), "") for each in found)
         else:
             placed += found

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import RLock
 
@@ -12,7 +12,6 @@ from rclpy.subscription import Subscription
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
@@ -116,13 +115,11 @@ class MarkerServers:
         shapes: Shapes of the servers, by the topic of their updates; replaced, never changed.
     """
 
-    def __init__(
-        self, caller: ServiceCaller, endpoints: Endpoints, now: Callable[[], float]
-    ) -> None:
-        """Follow no server; `now` returns the simulated time of feedback [s]."""
+    def __init__(self, caller: ServiceCaller, endpoints: Endpoints) -> None:
+        """Follow no server."""
         self.known: Mapping[str, MarkerServerInfo] = {}
         self.shapes: Mapping[str, Sequence[Shape]] = {}
-        self._caller, self._endpoints, self._now = caller, endpoints, now
+        self._caller, self._endpoints = caller, endpoints
         self._servers: dict[str, _Server] = {}  # by topic
         self._publishers: dict[str, Publisher] = {}  # of feedback, by namespace
         self._feedback = FeedbackQueue(self._publish)
@@ -165,6 +162,7 @@ class MarkerServers:
                 self._set_known()
                 marker = server.markers.markers[key.name]
                 self._send(key, marker, control, InteractiveMarkerFeedback.POSE_UPDATE)
+                motion.alive_at = 0.0  # again after its period
 
     def release(self) -> None:
         """End the motion."""
@@ -203,10 +201,9 @@ class MarkerServers:
                 self._send(key, found[1], control, event, entry)
 
     def close(self) -> None:
-        """End the motion, and publish what waits at once."""
+        """End the motion, and publish what waits."""
         self.release()
-        while self._feedback:
-            self._feedback.publish_next()
+        self._feedback.finish()
 
     def follow(self, topics: Collection[str]) -> None:
         """Follow the servers that publish updates on these topics, and no others."""
@@ -276,7 +273,9 @@ class MarkerServers:
     def _close_feedback(self, namespace: str) -> None:
         """Close the publisher of feedback, unless the server is followed again."""
         with self._lock:
-            if f"{namespace}{UPDATES}" not in self._servers and namespace in self._publishers:
+            if self._feedback:
+                self._endpoints.later(_LINGER_S, lambda: self._close_feedback(namespace))
+            elif f"{namespace}{UPDATES}" not in self._servers and namespace in self._publishers:
                 self._endpoints.close(self._publishers.pop(namespace))
 
     def _request(self, topic: str, server: _Server, now: float) -> None:
@@ -343,9 +342,7 @@ class MarkerServers:
             menu_entry_id=entry,
             pose=pose_message(marker.pose.position, marker.pose.quat_wxyz),
         )
-        message.header.frame_id = marker.frame
-        if marker.is_stamped:  # else the server keeps its header
-            message.header.stamp = stamp(self._now())
+        message.header.frame_id = marker.frame  # without a time: at the newest transform
         self._feedback.add(key, message)
 
     def _publish(self, key: MarkerKey, message: InteractiveMarkerFeedback) -> None:

@@ -90,9 +90,10 @@ class MarkerSet:
         number, present = int(message.seq_num), self.sequence
         if present is None:
             return False
+        is_late = may_be_late and number <= present == self._responded
         if message.type == InteractiveMarkerUpdate.KEEP_ALIVE:  # with the number of the last update
-            is_next = number == present or number == 0
-        elif number <= present == self._responded and may_be_late:
+            is_next = is_late or number == present or number == 0
+        elif is_late:
             return True
         else:
             is_next = number == present + 1

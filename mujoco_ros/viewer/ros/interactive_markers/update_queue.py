@@ -14,8 +14,10 @@ DEPTH = 100
 """Updates that wait."""
 _LARGEST = 1 << 20
 """Longest update that is read [bytes]."""
+_MOST_BYTES = 4 << 20
+"""Length of the updates that wait above which the earlier ones are dropped [bytes]."""
 _REQUEST_S, _REFUSED_S = 1.0, 10.0
-"""Shortest time between two requests, and that after an update that is not read [s]."""
+"""Shortest time between two requests, and that after an update that cannot be read [s]."""
 _LATE_S = 1.0
 """Time after a response in which an update that it contains may still arrive [s]."""
 
@@ -33,14 +35,22 @@ class UpdateQueue:
         self.markers = markers
         self.request_at: float | None = None
         self._waiting: deque[bytes] = deque(maxlen=DEPTH)  # empty instead of one that is too long
+        self._is_refused = False
         self._requested_at = self._responded_at = -inf
 
     def receive(self, serialized: bytes) -> None:
-        """Let a serialized update wait."""
-        self._waiting.append(serialized if len(serialized) <= _LARGEST else b"")
+        """Let a serialized update wait; there are no more after one that is too long."""
+        if self._is_refused:
+            return
+        self._is_refused = len(serialized) > _LARGEST
+        if sum(map(len, self._waiting)) + len(serialized) > _MOST_BYTES:
+            self._waiting.clear()  # the number of this one shows that some are missing
+        self._waiting.append(b"" if self._is_refused else serialized)
 
     def start(self) -> None:
         """Request all markers at once, of a new server or after a change of its publishers."""
+        self._is_refused = False
+        self._waiting.clear()
         self._forget_sequence(0.0)
 
     def request(self, now: float) -> None:
@@ -82,14 +92,16 @@ class UpdateQueue:
     def _read_next(self, now: float) -> None:
         serialized = self._waiting.popleft()
         if not serialized:
-            self.markers.note("size", f"an update is longer than {_LARGEST} bytes")
-            self._forget_sequence(now + _REFUSED_S)
+            self.markers.note(
+                "size", f"an update is longer than {_LARGEST} bytes; no more are read"
+            )
+            self._forget_sequence(None)
             return
         message = deserialize_message(serialized, InteractiveMarkerUpdate)
         is_late = now - self._responded_at < _LATE_S
         if not self.markers.update(message, may_be_late=is_late):
             self._forget_sequence(self._requested_at + _REQUEST_S)
 
-    def _forget_sequence(self, request_at: float) -> None:
+    def _forget_sequence(self, request_at: float | None) -> None:
         self.markers.sequence = None
         self.request_at = request_at

@@ -12,6 +12,7 @@ from mujoco_ros.viewer.ros.interactive_markers.feedback import (
 
 GOAL, VIA = MarkerKey("/planner", "goal"), MarkerKey("/planner", "via")
 DOWN, MOVED = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.POSE_UPDATE
+UP, CLICK = InteractiveMarkerFeedback.MOUSE_UP, InteractiveMarkerFeedback.BUTTON_CLICK
 
 
 @pytest.fixture
@@ -61,6 +62,20 @@ def test_a_new_pose_replaces_one_of_the_same_marker_and_control_that_waits(queue
 
 def test_the_number_of_messages_that_wait_is_bounded(queue, sent, caplog):
     for _ in range(60):
-        queue.add(GOAL, feedback(DOWN))
+        queue.add(GOAL, feedback(CLICK))
     assert len(queue) == 50
     assert "feedback to '/planner' is dropped: 50 wait" in caplog.text
+
+
+def test_the_end_of_a_motion_is_never_dropped_unless_its_begin_was(queue, sent):
+    queue.add(GOAL, feedback(DOWN))
+    for _ in range(60):
+        queue.add(GOAL, feedback(CLICK))
+    queue.add(GOAL, feedback(UP))
+    assert len(queue) == 51
+    for event in (DOWN, UP):
+        queue.add(GOAL, feedback(event))
+    assert len(queue) == 51
+    queue.finish()
+    assert len(queue) == 0
+    assert [it[1] for it in sent] == [CLICK] * 9 + [UP], "the newest"

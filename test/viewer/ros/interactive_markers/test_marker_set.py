@@ -136,3 +136,11 @@ def test_the_name_of_a_marker_hides_no_other_problem(name):
     assert "more than 200 markers" in markers.problems
     markers.apply(erases=[name])
     assert "more than 200 markers" in markers.problems
+
+
+def test_a_late_keep_alive_is_no_missing_update():
+    markers = Markers()
+    markers.respond(5)
+    late = InteractiveMarkerUpdate(type=InteractiveMarkerUpdate.KEEP_ALIVE, seq_num=4)
+    assert markers.update(late, may_be_late=True)
+    assert not markers.update(late)

@@ -57,3 +57,26 @@ def test_updates_wait_for_the_next_tick_when_the_time_is_over(queue):
         assert queue.read(100.0, -math.inf)
         assert queue.markers.sequence == number
     assert not queue.read(100.0, -math.inf)
+
+
+def test_after_an_update_that_is_too_long_no_more_are_read_until_the_server_starts_again(queue):
+    queue.receive(update(2))
+    queue.receive(update(3, erases=["x" * (1 << 21)]))
+    queue.receive(update(4))
+    assert queue.read(100.0, math.inf)
+    assert "an update is longer than 1048576 bytes; no more are read" in problems(queue)
+    assert (queue.markers.sequence, queue.request_at) == (None, None)
+    queue.start()
+    assert queue.request_at == 0.0
+    respond(queue, 7)
+    queue.receive(update(8))
+    assert queue.read(100.0, math.inf)
+    assert queue.markers.sequence == 8
+
+
+def test_long_updates_that_wait_are_dropped_and_then_missing(queue):
+    for number in range(2, 8):
+        queue.receive(update(number, erases=["x" * 900_000]))
+    assert queue.read(100.0, math.inf)
+    assert queue.markers.sequence is None
+    assert "update 6 follows 1; all are requested again" in problems(queue)
