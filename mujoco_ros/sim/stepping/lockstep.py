@@ -13,7 +13,7 @@ from mujoco_ros.sim.stepping.manager_source import ManagerSource
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05
 """Wall time between two checks for new subscriptions while the clock waits."""
-_NUDGE_S = 0.5
+_NUDGE_S = 0.25
 """Wall time of silence after which a controller_manager may have missed the clock, each time."""
 
 Policy = Literal["wait", "proceed"]

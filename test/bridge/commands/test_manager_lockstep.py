@@ -117,9 +117,9 @@ def managed(tmp_path: Path) -> Iterator[ManagedRun]:
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
-    """Two runs in which the manager got the processor in time.
+    """Two runs, without those in which the manager read a clock that was set back for it.
 
-    On a busy machine it may be silent so long that the clock is set back for it, and read that.
+    That happens on a busy machine, where it may get no processor for long.
     """
     found: list[Seen] = []
     for _ in range(6):
@@ -128,11 +128,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[Seen]:
             seen = run.finish()
         finally:
             run.close()
-        if seen.set_back == 0:
+        if seen.set_back == 0 or all(time % PERIOD == 0 for time, _, _ in seen.cycles):
             found.append(seen)
         if len(found) == 2:
             return found
-    pytest.fail("the clock was set back in nearly every run")
+    pytest.fail("the manager read a clock that was set back in nearly every run")
 
 
 def test_every_period_is_exact(runs: list[Seen]) -> None:

@@ -334,7 +334,7 @@ def test_the_clock_is_set_back_and_forth_until_a_silent_manager_wakes() -> None:
     assert [change for _, change in found] == [-1, 1] * (len(found) // 2)
     assert len(found) >= 16, "again and again"
     assert run.lockstep.set_back == len(found) // 2
-    assert found[0][0] > 0.5
+    assert found[0][0] > 0.25
     gaps = [b - a for (a, _), (b, _) in zip(found[::2], found[1::2], strict=True)]
     assert max(gaps) < 0.11, "a loop that is merely slow may read the changed time"
 
