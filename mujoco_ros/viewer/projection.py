@@ -97,9 +97,7 @@ class ScreenProjection:
             direction: Unit vector.  # (3,)
             pixels: Motion of the mouse, right and down.  # (2,)
         """
-        offset = self.drag_in_plane(point, pixels)
-        ray = self.forward if self.orthographic else point + offset - self.position
-        ray = ray / np.linalg.norm(ray)
+        offset, ray = self._drag(point, pixels)
         # The point of the line through `point` that is closest to the ray of the mouse.
         cosine = float(direction @ ray)
         sine_squared = max(1.0 - cosine**2, _MIN_SINE_SQUARED)
@@ -117,9 +115,7 @@ class ScreenProjection:
             normal: Unit vector.  # (3,)
             pixels: Motion of the mouse, right and down.  # (2,)
         """
-        offset = self.drag_in_plane(point, pixels)
-        ray = self.forward if self.orthographic else point + offset - self.position
-        ray = ray / np.linalg.norm(ray)
+        offset, ray = self._drag(point, pixels)
         slope = float(normal @ ray)
         slope = np.copysign(max(abs(slope), np.sqrt(_MIN_SINE_SQUARED)), slope)
         motion = offset - float(normal @ offset) / slope * ray
@@ -131,3 +127,9 @@ class ScreenProjection:
         """Return the motion of a point with the mouse, parallel to the screen [m].  # (3,)"""
         scale = self.metres_per_pixel(point)
         return np.asarray(scale * (pixels[0] * self.right - pixels[1] * self.up))
+
+    def _drag(self, point: np.ndarray, pixels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the motion parallel to the screen [m], and the ray of the mouse.  # (3,), (3,)"""
+        offset = self.drag_in_plane(point, pixels)
+        ray = self.forward if self.orthographic else point + offset - self.position
+        return offset, ray / np.linalg.norm(ray)

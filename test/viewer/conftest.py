@@ -4,11 +4,13 @@ import shutil
 from collections.abc import Iterator
 from typing import Any
 
+import mujoco
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
 from benchmark.browser import BROWSERS, OPTIONS
+from mujoco_ros.viewer.projection import ScreenProjection
 
 
 @pytest.fixture(scope="session")
@@ -39,3 +41,13 @@ def context(monkeypatch, tmp_path) -> Iterator[None]:
     yield
     implot.DestroyContext(plots)
     imgui.DestroyContext(gui)
+
+
+@pytest.fixture(scope="module")
+def projection() -> ScreenProjection:
+    """The projection of a camera beside and above a robot."""
+    model = mujoco.MjSpec().compile()
+    camera = mujoco.MjvCamera()
+    camera.lookat[:] = (0.0, 0.0, 0.7)
+    camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
+    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)

@@ -1,6 +1,5 @@
 """Dragging a frame by its handles."""
 
-import mujoco
 import numpy as np
 import pytest
 
@@ -14,15 +13,6 @@ NAMES = ["move", "move x", "move y", "move z", "turn x", "turn y", "turn z"]
 def skewed_frame() -> Pose:
     quat = np.array([0.9, 0.1, -0.1, 0.05])
     return Pose(position=np.array([0.2, -0.1, 0.8]), quat_wxyz=quat / np.linalg.norm(quat))
-
-
-@pytest.fixture(scope="module")
-def projection() -> ScreenProjection:
-    model = mujoco.MjSpec().compile()
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = (0.0, 0.0, 0.7)
-    camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
-    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
 
 
 def handle(name: str, frame: Pose, projection: ScreenProjection) -> Handle:

@@ -102,10 +102,7 @@ class InteractiveMarkersPanel(Panel):
 
     def _build_handles(self) -> None:
         viewer, size, key = self.viewer, imgui.GetIO().DisplaySize, self.selected
-        marker, scene = (
-            self._marker(),
-            viewed_scene(self.viewer.model, self.viewer.data, self.state),
-        )
+        marker, scene = self._marker(), viewed_scene(viewer.model, viewer.data, self.state)
         if key is None or self._handles is None or scene is None or size.x <= 0 or size.y <= 0:
             return
         frames = Frames(scene, self._drawings.frames)

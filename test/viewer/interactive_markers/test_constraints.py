@@ -19,7 +19,6 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractiveMarkerInfo,
     MarkerControl,
 )
-from mujoco_ros.viewer.projection import ScreenProjection
 
 MODE = InteractionMode
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
@@ -50,15 +49,6 @@ def marker(*controls: MarkerControl, quat: np.ndarray | None = None) -> Interact
 
 def control(mode: InteractionMode, **values) -> MarkerControl:
     return MarkerControl(name=mode.name, mode=mode, **values)
-
-
-@pytest.fixture(scope="module")
-def projection() -> ScreenProjection:
-    model = mujoco.MjSpec().compile()
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = (0.0, 0.0, 0.7)
-    camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
-    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
 
 
 @pytest.mark.parametrize(
