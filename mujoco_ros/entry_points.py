@@ -1,5 +1,6 @@
 """Classes that installed packages register as entry points."""
 
+from collections.abc import Iterable
 from importlib.metadata import EntryPoint
 from typing import TypeVar
 
@@ -11,6 +12,25 @@ T = TypeVar("T")
 def described(entry: EntryPoint) -> str:
     """Return an entry point as error messages name it."""
     return f"entry point '{entry.name} = {entry.value}' of {entry.group}"
+
+
+def find_entry(name: str, entries: Iterable[EntryPoint]) -> EntryPoint | None:
+    """Return the entry point of a name, None without one.
+
+    Raises:
+        UserInputError: Several packages register different classes with the name.
+    """
+    found = {entry.value: entry for entry in entries if entry.name == name}
+    if len(found) > 1:
+        classes = " and ".join(
+            f"'{value}' of {entry.dist.name if entry.dist else 'an unnamed package'}"
+            for value, entry in sorted(found.items())
+        )
+        group = next(iter(found.values())).group
+        raise UserInputError(
+            f"the name '{name}' of {group} is not unique: {classes}; rename or uninstall one"
+        )
+    return next(iter(found.values()), None)
 
 
 def load_class(entry: EntryPoint, base: type[T]) -> type[T]:

@@ -3,7 +3,7 @@
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 
-from mujoco_ros.entry_points import described, load_class
+from mujoco_ros.entry_points import described, find_entry, load_class
 from mujoco_ros.extensions.endpoints import endpoints_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import bounds_of
@@ -28,16 +28,18 @@ _RESERVED = ("enabled", "on_error")
 
 @cache
 def load_extension(name: str) -> type[Extension]:
-    """Return the class of an extension.
+    """Return the class of an extension; installed packages take precedence over this one.
 
     Raises:
-        UserInputError: No installed package has it, or it is not a valid extension.
+        UserInputError: No installed package has it, several have it, or it is not a valid
+            extension.
     """
-    shipped = [EntryPoint(name=it, value=value, group=GROUP) for it, value in SHIPPED.items()]
-    known = {entry.name: entry for entry in (*entry_points(group=GROUP), *shipped)}
-    if name not in known:
-        raise unknown("extension", name, sorted(known))
-    entry = known[name]
+    installed = entry_points(group=GROUP)
+    entry = find_entry(name, installed)
+    if entry is None and name in SHIPPED:
+        entry = EntryPoint(name=name, value=SHIPPED[name], group=GROUP)
+    if entry is None:
+        raise unknown("extension", name, sorted({*installed.names, *SHIPPED}))
     cls, where = load_class(entry, Extension), described(entry)
     try:
         names = [*bounds_of(cls.Settings), *_RESERVED]

@@ -1,15 +1,17 @@
 """Extensions of a package outside of the repository, in a simulation without ROS."""
 
+import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from extension_package import install_samples
+from extension_package import install_samples, write_package
 
+from mujoco_ros.extensions.catalogue import load_extension
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
@@ -60,8 +62,10 @@ class Run:
 
 
 @pytest.fixture(autouse=True)
-def _samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     install_samples(tmp_path / "site", monkeypatch)
+    yield
+    load_extension.cache_clear()
 
 
 def push(**settings: Any) -> ExtensionConfig:
@@ -81,6 +85,24 @@ def push(**settings: Any) -> ExtensionConfig:
 def test_an_extension_that_cannot_be_loaded_is_named(use: str, message: str) -> None:
     with pytest.raises(UserInputError, match=message):
         Run(ExtensionConfig(use=use))
+
+
+def test_installed_extensions_replace_shipped_ones_and_not_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "gusts.py"
+    module.write_text(
+        "from mujoco_ros.extensions.interface import Extension\n\n\n"
+        "class Gusts(Extension):\n    pass\n"
+    )
+    entries = "[mujoco_ros.extensions]\nwind = gusts:Gusts\npush = gusts:Gusts\n"
+    monkeypatch.syspath_prepend(write_package(tmp_path / "other", module, entries))
+    importlib.invalidate_caches()
+    load_extension.cache_clear()
+    assert load_extension("wind").__name__ == "Gusts"
+    packages = "'gusts:Gusts' of gusts and 'sample_extensions:Push' of sample_extensions"
+    with pytest.raises(UserInputError, match=f"'push' of mujoco_ros.ext.* not unique: {packages};"):
+        Run(push())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Controllers by name or file, and the state classes that they can use."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -13,7 +13,7 @@ from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
-from mujoco_ros.entry_points import load_class
+from mujoco_ros.entry_points import find_entry, load_class
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import read_yaml
@@ -92,7 +92,8 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     found = {cls.__name__: cls for cls in basic_states.STATES}
     shipped = (*_WITHOUT_TABLE, *names())
     ordered = sorted(shipped, key=lambda name: _FOLDER / name != path.parent)
-    sources = [*map(_shipped, ordered), _installed(required)]
+    installed = _installed(name for name in required if name not in found)
+    sources = [*map(_shipped, ordered), installed]
     if path.parent.parent != _FOLDER:
         sources.insert(0, sources.pop())
     missing: MissingExtraError | None = None
@@ -131,8 +132,10 @@ def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
         yield cls.__name__, cls
 
 
-def _installed(required: Collection[str]) -> Iterator[tuple[str, type[State]]]:
-    """Yield the required classes that other packages register."""
-    for entry in entry_points(group=GROUP):
-        if entry.name in required:
-            yield entry.name, load_class(entry, State)
+def _installed(names: Iterable[str]) -> Iterator[tuple[str, type[State]]]:
+    """Yield those of the named classes that other packages register."""
+    entries = entry_points(group=GROUP)
+    for name in names:
+        entry = find_entry(name, entries)
+        if entry is not None:
+            yield name, load_class(entry, State)

@@ -1,8 +1,9 @@
 from collections import Counter
-from importlib import import_module
+from importlib import import_module, invalidate_caches
 from importlib.metadata import EntryPoint
 
 import pytest
+from extension_package import write_package
 
 from mujoco_ros.controllers.fsm import basic_states
 from mujoco_ros.controllers.library import catalogue
@@ -116,6 +117,22 @@ def test_a_registered_class_replaces_a_shipped_one_in_tables_of_users_only(file,
     assert type(instances["A"]) is basic_states.Wait
     assert type(instances["END"]) is basic_states.Hold
     assert type(catalogue.load("walk_grasp").machine.instances["REACH"]) is shipped
+
+
+def test_different_classes_of_two_packages_with_one_name_are_an_error(file, tmp_path, monkeypatch):
+    for package, cls in (("red_states", "Hold"), ("blue_states", "Wait")):
+        module = tmp_path / f"{package}.py"
+        module.write_text(f"from mujoco_ros.controllers.fsm.basic_states import {cls} as Polish\n")
+        entries = [f"{name} = {package}:Polish" for name in ("Polish", "Hold")]
+        site = tmp_path / package
+        write_package(site, module, "\n".join(["[mujoco_ros.states]", *entries]))
+        monkeypatch.syspath_prepend(site)
+    invalidate_caches()
+    assert type(catalogue.load(str(file)).machine.instances["END"]) is basic_states.Hold
+    file.write_text(FILE.replace("Wait", "Polish"))
+    classes = "'blue_states:Polish' of blue_states and 'red_states:Polish' of red_states"
+    with pytest.raises(UserInputError, match=f"'Polish' of mujoco_ros.states .* {classes}; "):
+        catalogue.load(str(file))
 
 
 @pytest.mark.parametrize(
