@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from math import hypot
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,21 @@ def test_it_walks_and_compares_the_estimated_base_with_the_true_one(
     moved, apart = map(float, re.findall(r"moved by (\S+) m; .* is (\d+) mm", done.output)[0])
     assert 0.4 < moved < 1.0
     assert apart < 0.02 * 1e3 * moved
+
+
+@retry_slower
+def test_it_walks_to_a_goal(humanoid: CommandedSimulator) -> None:
+    done = humanoid.run("11_walk.py", "--goal", "0.3", "-0.15", "0.3")
+    assert done.code == 0, done.errors
+    moved = re.findall(r"moved by (\S+) m; ", done.output)
+    assert float(moved[0]) == pytest.approx(hypot(0.3, 0.15), abs=0.08)
+
+
+def test_a_goal_is_three_finite_numbers(folder: Path) -> None:
+    for goal in (("1", "2"), ("1", "nan", "0")):
+        done = Example(folder, 0, "11_walk.py", "--goal", *goal).outcome()
+        assert done.code == 2
+        assert "--goal: " in done.errors
 
 
 def test_it_does_not_begin_without_a_clock(folder: Path) -> None:
