@@ -27,6 +27,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerKey,
     MarkerMenuEntry,
 )
+from mujoco_ros.viewer.interactive_markers.printable_text import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
 from mujoco_ros.viewer.overlays.overlay_scene import viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
@@ -92,7 +93,7 @@ class InteractiveMarkersPanel(Panel):
         self._release()
         self.selected, self._refusal = key, ""
         self._fields = PoseFields()
-        self._handles = DragHandles(_one_line(key.name), self._handles_of)
+        self._handles = DragHandles(printable(key.name), self._handles_of)
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_handles(self, _: messages.BuildGuiEvent) -> None:
@@ -161,14 +162,14 @@ class InteractiveMarkersPanel(Panel):
             if imgui.Selectable(f"##{label}", key == self.selected):
                 self.select(key)
             imgui.SameLine(0.0, 0.0)
-            imgui.TextUnformatted(_one_line(label))
+            imgui.TextUnformatted(printable(label))
 
     def _build_marker(self, key: MarkerKey, marker: InteractiveMarkerInfo) -> None:
         imgui.SeparatorText("Marker")
-        text(_one_line(marker.name))
+        text(printable(marker.name))
         if marker.description and marker.description != marker.name:
             text(marker.description)
-        frame = _one_line(marker.frame)
+        frame = printable(marker.frame)
         text(f"Pose in '{frame}'")
         if self._is_unplaced:
             text(f"Frame '{frame}' is not known.", WARNING)
@@ -237,11 +238,6 @@ class InteractiveMarkersPanel(Panel):
         if self._is_moving:
             self._is_moving = False
             self._markers.release()
-
-
-def _one_line(name: str) -> str:
-    """Return a name with printable characters only; Dear ImGui would break lines at others."""
-    return "".join(it if it.isprintable() else "\N{REPLACEMENT CHARACTER}" for it in name)
 
 
 def _tip(entry: MarkerMenuEntry) -> str:

@@ -17,6 +17,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerMenuEntry,
 )
 from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
+from mujoco_ros.viewer.interactive_markers.printable_text import printable
 from mujoco_ros.viewer.message_shapes import Shape
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
@@ -82,11 +83,8 @@ def checked_pose(message: Any, what: str) -> Pose:
 
 
 def shown_text(text: str) -> str:
-    """Return a text with printable characters only, and not too long."""
-    cut = text[:_LONGEST_TEXT]
-    return "".join(
-        it if it.isprintable() or it == "\n" else "\N{REPLACEMENT CHARACTER}" for it in cut
-    )
+    """Return a text as it is displayed, on one or more lines, and not too long."""
+    return printable(text[:_LONGEST_TEXT], keep="\n")
 
 
 def _control(
