@@ -24,7 +24,7 @@ from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     CODECS,
@@ -91,8 +91,10 @@ class DatasetJob:
         run: Runs the episodes.
     """
 
-    def __init__(self, options: argparse.Namespace, trial: Trial, identity: Identity) -> None:
-        """Check all options, before the first episode.
+    def __init__(
+        self, options: argparse.Namespace, trial: Trial, identity: Identity, assembly: Assembly
+    ) -> None:
+        """Check all options, before the first episode; `assembly` is that of the trial's scene.
 
         Raises:
             UserInputError: An option is invalid, the dataset exists, or LeRobot is not installed.
@@ -106,8 +108,7 @@ class DatasetJob:
             failures=options.failures,
             task=options.task or trial.controller.replace("_", " "),
         )
-        layout = lay_out(assemble(trial.scene_config()))
-        check_settings(settings, FsmController(load_table(trial.controller)), layout)
+        check_settings(settings, FsmController(load_table(trial.controller)), lay_out(assembly))
         check_new(options.dataset)
         self.run = DemonstrationRun(trial, settings, options.output, identity)
         self._folder, self._codec = options.dataset, options.codec or next(iter(CODECS))
@@ -163,8 +164,8 @@ def replay(options: argparse.Namespace, trial: Trial) -> int:
         UserInputError: The dataset is of another trial or scene, or has no such episode.
     """
     assembly = assemble(trial.scene_config())
-    described, here = read_description(options.replay), identity_of(trial, options.seed)
-    _check_identity(options.replay, described, here)
+    here = identity_of(trial, options.seed, assembly.model)
+    _check_identity(options.replay, read_description(options.replay), here)
     replays = []
     for columns in _chosen(options.replay, options.episode):
         found = replay_demonstration(trial, assembly, columns)

@@ -22,6 +22,7 @@ from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
 
 _SEED_STRIDE = 1_000_000
@@ -54,8 +55,9 @@ def _evaluate(options: argparse.Namespace) -> int:
     evaluated = _trial(options)
     require("evaluation", "the report of an evaluation")
     _create(options.output)
-    seeds, identity = _seeds(options.seed, options.episodes), identity_of(evaluated, options.seed)
-    dataset = DatasetJob(options, evaluated, identity) if options.dataset else None
+    seeds, assembly = _seeds(options.seed, options.episodes), assemble(evaluated.scene_config())
+    identity = identity_of(evaluated, options.seed, assembly.model)
+    dataset = DatasetJob(options, evaluated, identity, assembly) if options.dataset else None
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
         left = [it for it in seeds if it not in file.done]
@@ -65,7 +67,8 @@ def _evaluate(options: argparse.Namespace) -> int:
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
         run = None if dataset is None else dataset.run
-        _, complete = _run(options, evaluated, left, run=run, keep=file.add)
+        model = identity["model"]
+        _, complete = _run(options, evaluated, left, run=run, keep=file.add, model=model)
         done = [file.done[it] for it in seeds if it in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
@@ -98,9 +101,10 @@ def _run(
     seeds: Sequence[int],
     run: RunEpisode | None = None,
     keep: Callable[[Episode], None] | None = None,
+    model: str = "",
 ) -> tuple[list[Episode], bool]:
-    jobs = options.jobs or len(sched_getaffinity(0))
-    return run_episodes(evaluated, seeds, jobs, cluster=options.cluster, run=run, keep=keep)
+    jobs, cluster = options.jobs or len(sched_getaffinity(0)), options.cluster
+    return run_episodes(evaluated, seeds, jobs, cluster=cluster, run=run, keep=keep, model=model)
 
 
 def _beyond(summary: Summary) -> str:

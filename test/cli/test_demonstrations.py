@@ -10,6 +10,7 @@ from mujoco_ros.cli import demonstrations
 from mujoco_ros.cli.evaluate import EPISODES, main
 from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE
 
@@ -19,7 +20,9 @@ def dataset(tmp_path):
     """Return a folder with the description of a dataset of `evaluate pick_place`."""
     folder = tmp_path / "dataset"
     (folder / DESCRIPTION).parent.mkdir(parents=True)
-    content = {"command": "evaluate pick_place", **identity_of(trial("pick_place"), 1)}
+    tried = trial("pick_place")
+    identity = identity_of(tried, 1, assemble(tried.scene_config()).model)
+    content = {"command": "evaluate pick_place", **identity}
     (folder / DESCRIPTION).write_text(json.dumps(content))
     return folder
 

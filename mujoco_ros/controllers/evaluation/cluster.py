@@ -43,6 +43,7 @@ def cluster_episodes(
     *,
     address: str,
     run: RunEpisode | None = None,
+    model: str = "",
 ) -> Generator[Episode, None, None]:
     """Run episodes on a cluster, of which this machine is part, and yield each when it is done.
 
@@ -56,6 +57,7 @@ def cluster_episodes(
         clock: Returns processor time [s]; a function that can be imported on all machines.
         address: ``host:port`` of a cluster that runs, or `AUTO`.
         run: Runs an episode instead of the trial.
+        model: Hash of the compiled scene, see `model_hash`; empty to compute it.
 
     Raises:
         UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
@@ -65,7 +67,10 @@ def cluster_episodes(
     import ray  # an extra
     from ray import exceptions
 
-    model = "" if run else model_hash(assemble(trial.scene_config()).model)
+    if run:
+        model = ""
+    elif not model:
+        model = model_hash(assemble(trial.scene_config()).model)
     setup = pickle.dumps(EpisodeSetup(trial, clock, run, model))
     _connect(ray, address)
     submit = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(run_seed).remote

@@ -17,7 +17,6 @@ import numpy as np
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.assembly import assemble
 
 Identity = Mapping[str, str]
 """What two parts of an evaluation must have in common."""
@@ -149,14 +148,9 @@ class EpisodeFile:
         return values
 
 
-def identity_of(trial: Trial, seed: int) -> Identity:
-    """Return what all parts of an evaluation have in common.
-
-    Raises:
-        UserInputError: The scene does not exist or is invalid.
-    """
-    model = model_hash(assemble(trial.scene_config()).model)
-    return {"trial": repr(trial), "seed": str(seed), "model": model, **versions()}
+def identity_of(trial: Trial, seed: int, model: mujoco.MjModel) -> Identity:
+    """Return what all parts of an evaluation have in common; `model` is that of its scene."""
+    return {"trial": repr(trial), "seed": str(seed), "model": model_hash(model), **versions()}
 
 
 def model_hash(model: mujoco.MjModel) -> str:

@@ -16,6 +16,7 @@ from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble
 
 IDENTITY = {"trial": "a trial", "seed": "1"}
 
@@ -117,17 +118,21 @@ def test_one_evaluation_at_a_time_writes_into_a_folder(path):
     EpisodeFile(path, IDENTITY, 4, resume=True).__exit__()
 
 
+def identity(seed, tried):
+    return identity_of(tried, seed, assemble(tried.scene_config()).model)
+
+
 def test_the_identity_follows_the_conditions_the_settings_and_the_scene():
     tried = trial("pick_place")
     every = [
-        identity_of(tried, 1),
-        identity_of(tried, 2),
-        identity_of(trial("pick_place", "table"), 1),
-        identity_of(trial("pick_place", "", {"IDLE": {"gains": "lab"}}), 1),
-        {**identity_of(tried, 1), "model": identity_of(trial("handover"), 1)["model"]},
+        identity(1, tried),
+        identity(2, tried),
+        identity(1, trial("pick_place", "table")),
+        identity(1, trial("pick_place", "", {"IDLE": {"gains": "lab"}})),
+        {**identity(1, tried), "model": identity(1, trial("handover"))["model"]},
     ]
     assert len({json.dumps(it) for it in every}) == len(every)
-    assert identity_of(trial("pick_place"), 1) == every[0]
+    assert identity(1, trial("pick_place")) == every[0]
     assert " at 0x" not in every[0]["trial"]
 
 
@@ -153,7 +158,7 @@ def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     assert 1 <= kept < 4
     assert main([*arguments, "--resume"]) == 0
     seeds = range(1_000_000, 1_000_004)
-    with EpisodeFile(path, identity_of(trial("pick_place"), 1), 4, resume=True) as file:
+    with EpisodeFile(path, identity(1, trial("pick_place")), 4, resume=True) as file:
         found = {seed: episode.digest for seed, episode in file.done.items()}
     whole = episodes(trial("pick_place"), seeds, time.process_time, jobs=1)
     assert found == {it.seed: it.digest for it in whole}
