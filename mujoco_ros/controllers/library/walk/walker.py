@@ -24,6 +24,7 @@ from mujoco_ros.controllers.library.walk.footsteps import (
     turned,
 )
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
+from mujoco_ros.controllers.library.walk.ground_slope import approach, slope_under, tilt_on
 from mujoco_ros.controllers.library.walk.landing import Landing
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
@@ -50,11 +51,6 @@ _RISE = 0.1
 """Largest vertical velocity of the centre of mass until its height is reached [m/s]."""
 _LAST_ADJUSTMENT = 0.75
 """Part of the swing after which its goal does not move."""
-_STEEPEST = 0.15
-"""Largest expected rise of the ground."""
-_SLOPE_SHARE, _EDGE = 0.15, 0.05
-"""Part of the difference of measured and expected slope by which a step changes the latter, and the
-largest difference that counts: that of a foot on an edge is larger."""
 _TURN = 0.5
 """Largest velocity of the joints until their initial positions are reached [rad/s]."""
 
@@ -247,7 +243,7 @@ class Walker:
         zmp = self._feedback.zmp(dcm, reference.dcm, reference.zmp, self._period)
         self.zmp = zmp + self._feed_forward.zmp_offset
         loads, pressure = self._distribute(self.zmp, yaws, support)
-        slope = self._tilt_on_slope(yaws[LEFT if support is None else 1 - support])
+        slope = tilt_on(self.gait.slope, yaws[LEFT if support is None else 1 - support])
         rise = self.gait.feet[LEFT].z - self.gait.feet[RIGHT].z
         self._admittance.step(
             *(observation, self.estimator, loads, pressure, support, slope, rise, self._period)
@@ -309,14 +305,11 @@ class Walker:
         self._landing.begin()
         self._goal = self._planned = planned
         self._adjustment.begin(self.gait.feet[support], planned)
-        difference = self._slope_under(support) - self.gait.slope
-        self.gait.slope += _SLOPE_SHARE * np.clip(difference, -_EDGE, _EDGE)
+        approach(self.gait.slope, self._slope_under(support))
 
     def _slope_under(self, foot: int) -> np.ndarray:
         """Return the rise of the ground under a foot along x and y of ``world``.  # (2,)"""
-        roll, pitch = self._admittance.ground[foot].tolist()
-        slope = np.array(turned(-pitch, roll, self.gait.feet[foot].yaw))
-        return np.clip(slope, -_STEEPEST, _STEEPEST, out=slope)
+        return slope_under(self._admittance.ground[foot], self.gait.feet[foot].yaw)
 
     def _swing(self, start: Footstep, duration: float) -> tuple[np.ndarray, float]:
         """Return position and yaw of the sole of the swing foot."""
@@ -344,11 +337,6 @@ class Walker:
         self._goal = on_slope(self._planned._replace(x=x, y=y), foot, gait.slope)
         gait.land_at(self._goal)
         return True
-
-    def _tilt_on_slope(self, yaw: float) -> np.ndarray:
-        """Return roll and pitch of a sole on the expected ground [rad].  # (2,)"""
-        ahead, left = turned(float(self.gait.slope[0]), float(self.gait.slope[1]), -yaw)
-        return np.array([left, -ahead])
 
     def _measured_dcm(self, yaws: Sequence[float]) -> np.ndarray:
         """Return the DCM as if the soles that carry the robot were at their places.  # (2,)"""
