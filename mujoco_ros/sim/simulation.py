@@ -8,10 +8,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.events import Event, SimulationReset
-from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.realism.realism_config import RealismConfig
-from mujoco_ros.model.robot.layout import Joints, ModelLayout
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
 from mujoco_ros.model.scene.mjcf_files import engine_error
@@ -24,6 +23,7 @@ from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.sample import MOVING
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
+from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
@@ -229,10 +229,7 @@ class Simulation:
         """
         data = self.data
         time = data.time
-        for control, joints in self._measured:
-            if joints is not None and (control.active or control.reset_hold.active):
-                self._measure(control, joints)
-            control.update(time)
+        self._feedback.update_controls(time)
         realism = self._realism
         sent = self.references if realism is None else realism.command(self.references)
         self.drives.write(sent, self._ctrl)
@@ -276,7 +273,7 @@ class Simulation:
 
     def release_commands(self) -> None:
         """End goals, motions and external wrenches, between two steps; joints hold."""
-        self._measure_all()
+        self._feedback.read()
         for control in self.controls:
             control.hold_all()
         self.wrenches.clear()
@@ -285,9 +282,8 @@ class Simulation:
         self, index: int, joints: np.ndarray, positions: np.ndarray, reason: str
     ) -> None:
         """Continue the control of one robot after its state was set; see `RobotControl.hold_at`."""
-        control, measured = self._measured[index]
-        if measured is not None:
-            self._measure(control, measured)
+        self._feedback.read()
+        control = self.controls[index]
         control.hold_at(joints, positions, float(self.data.time), reason)
         if self._realism is not None:
             self._realism.restart_commands(self.assembly.robots[index])
@@ -329,37 +325,15 @@ class Simulation:
         self.gains, self.equalities = plant.gains, plant.equalities
         self.sample, self.saturation = plant.sample, plant.saturation
         self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
-        self._qpos, self._qvel, self._ctrl = data.qpos, data.qvel, data.ctrl
-        self._qfrc_actuator, self._warnings = data.qfrc_actuator, data.warning.number
+        self._ctrl, self._warnings = data.ctrl, data.warning.number
         # The first part of a sample, and the parts of the state that it consists of.
         self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
         moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
         parts = np.split(self._before, np.cumsum([len(now) for now, _ in moving])[:-1])
         self._state = [(now[0], it) for now, it in zip(moving, parts, strict=True) if len(it)]
         plant.bind()
-        self._measured: list[tuple[RobotControl, Joints | None]] = []
-        for control, robot in zip(plant.controls, plant.layout.robots, strict=True):
-            qpos, dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
-            if isinstance(qpos, slice) and isinstance(dof, slice):
-                # Views need no copy.
-                control.q, control.dq = data.qpos[qpos], data.qvel[dof]
-                control.effort = data.qfrc_actuator[dof]
-                self._measured.append((control, None))
-            else:
-                control.q, control.dq, control.effort = np.zeros((3, len(robot.joints.names)))
-                self._measured.append((control, robot.joints))
+        self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
         self._options_changed()
-
-    def _measure_all(self) -> None:
-        for control, joints in self._measured:
-            if joints is not None:
-                self._measure(control, joints)
-
-    def _measure(self, control: RobotControl, joints: Joints) -> None:
-        # With "clip", NumPy writes without a buffer between; no index is out of range.
-        self._qpos.take(joints.qpos, out=control.q, mode="clip")
-        self._qvel.take(joints.dof, out=control.dq, mode="clip")
-        self._qfrc_actuator.take(joints.dof, out=control.effort, mode="clip")
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
         """Make the current state the last sample, after it was set.
@@ -369,7 +343,7 @@ class Simulation:
             origin: Time from which steps are counted [s]; None to compute it.
         """
         self.note_state()
-        self._measure_all()
+        self._feedback.read()
         self.set_time(time)
         if origin is not None:
             self.origin = origin
