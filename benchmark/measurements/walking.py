@@ -50,28 +50,38 @@ class _TimedController(FsmController):
 
 
 def walking(durations: Durations) -> list[Row]:
-    """(x) Processor time of ticks of walk and trot, and of inverse dynamics of a humanoid."""
+    """(x) Processor time of ticks of walking controllers, and of inverse dynamics of a humanoid."""
     return [
         *_ticks("walk", "humanoid", durations.walking),
         *_ticks("trot", "quadruped", durations.walking),
+        *_ticks("trot_policy", "quadruped", durations.walking, state="WALK"),
         *_inverse_dynamics(durations.walking),
     ]
 
 
-def _ticks(name: str, scene: str, duration: float) -> list[Row]:
-    """Measure a walk of some seconds, with estimation, gait and whole-body control."""
+def _ticks(name: str, scene: str, duration: float, *, state: str | None = None) -> list[Row]:
+    """Measure a walk of some seconds.
+
+    Args:
+        name: The controller.
+        scene: Of the robot.
+        duration: Of the walk [s].
+        state: In which it walks from the start; by default, that of the transition to walk.
+    """
+    walk = state or name.upper()
     simulation = Simulation(load_scene(scene))
     controller = _TimedController(name)
-    controller.machine.configure(name.upper(), _VELOCITY)
+    controller.machine.configure(walk, _VELOCITY)
     host = ControllerHost(simulation, controller)
     host.observation_filter = lambda observation: replace(observation, base=None)
     while simulation.time < _STAND_S:
         host.step()
-    host.supervised.request(name)
+    if state is None:
+        host.supervised.request(name)
     controller.costs.clear()
     while simulation.time < _STAND_S + duration:
         host.step()
-    if host.supervised.state != name.upper():
+    if host.supervised.state != walk:
         raise RuntimeError(f"the robot does not walk: {host.supervised.state}")
     host.close()
     title = f"processor time of a tick of {name}, {len(controller.costs)} ticks"
