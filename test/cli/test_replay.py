@@ -15,7 +15,7 @@ from fork_server import fork_server
 from rclpy.parameter import Parameter
 from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import CameraInfo, JointState
 from simulators import Listener
 from std_msgs.msg import String
 
@@ -61,14 +61,16 @@ _ALONE = ("--ros-args", "-p", "cameras:=false")
 class Replay:
     """A replay in its own process, and a listener to it."""
 
-    def __init__(self, log: Path, arguments: tuple[str, ...], output: Path) -> None:
+    def __init__(
+        self, log: Path, arguments: tuple[str, ...], output: Path, *, cameras: bool
+    ) -> None:
         self._domain = Domain()
         self.listener = Listener(self._domain.id)
         self.states = self.listener.record(JointState, "/joint_states")
         self._output = output
         with output.open("wb") as file:
             environment = os.environ | {"ROS_DOMAIN_ID": str(self._domain.id)}
-            command = ("mujoco_ros.cli.replay", str(log), *arguments, *_ALONE)
+            command = ("mujoco_ros.cli.replay", str(log), *arguments, *(() if cameras else _ALONE))
             self.process = fork_server().fork(*command, env=environment, stdout=file.fileno())
 
     @property
@@ -105,9 +107,10 @@ def replay(tmp_path) -> Iterator[Callable[..., Replay]]:
     """Start a replay of a log; it is killed after the test."""
     started: list[Replay] = []
 
-    def start(log: StateLog | Path, *arguments: str) -> Replay:
+    def start(log: StateLog | Path, *arguments: str, cameras: bool = False) -> Replay:
         path = log.path if isinstance(log, StateLog) else log
-        started.append(Replay(path, arguments, tmp_path / f"replay{len(started)}.log"))
+        output = tmp_path / f"replay{len(started)}.log"
+        started.append(Replay(path, arguments, output, cameras=cameras))
         return started[-1]
 
     yield start
@@ -129,6 +132,14 @@ def test_a_log_is_played_over_the_topics_of_the_simulator(replay, arm_log):
         assert message.position[0] == pytest.approx(position, abs=1e-12)
     playing.process.send_signal(signal.SIGINT)
     assert playing.process.wait(TIMEOUT_S) == 0
+
+
+def test_cameras_show_the_log_by_default(replay, arm_log):
+    playing = replay(arm_log, "--at-end", "loop", cameras=True)
+    topic = "/camera/table_camera/camera_info"
+    received = playing.listener.record(CameraInfo, topic, reliable=False)
+    playing.until(lambda: len(received) > 1)
+    assert received.messages[0].header.frame_id == "table_camera_optical_frame"
 
 
 def test_a_paused_replay_shows_the_row_that_it_seeks(replay, arm_log):
