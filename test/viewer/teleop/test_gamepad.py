@@ -8,7 +8,7 @@ import pytest
 
 import mujoco_ros.viewer.teleop
 
-SCRIPT = Path(mujoco_ros.viewer.teleop.__file__).parent / "static" / "gamepad.js"
+SCRIPTS = Path(mujoco_ros.viewer.teleop.__file__).parent / "static"
 ADDRESS = "http://localhost/"
 SETUP = """async () => {
   const { GamepadInput } = await import("/gamepad.js");
@@ -44,13 +44,52 @@ MOUSES = [
 ]
 
 
+HID = """async () => {
+  class Device extends EventTarget {
+    vendorId = 0x256f; productId = 0xc635; productName = "SpaceMouse Compact"; opened = false;
+    async open() { this.opened = true; }
+    report(reportId, bytes) {
+      const data = new DataView(Uint8Array.from(bytes).buffer);
+      this.dispatchEvent(Object.assign(new Event("inputreport"), { reportId, data }));
+    }
+  }
+  window.device = new Device();
+  const hid = new EventTarget();
+  hid.asked = [];
+  hid.getDevices = async () => [];
+  hid.requestDevice = async (options) => { hid.asked.push(options); return [window.device]; };
+  Object.defineProperty(navigator, "hid", { value: hid, configurable: true });
+  const mice = await import("/space_mouse.js");
+  await mice.openAllowedMice();
+  const before = mice.spaceMice().length;
+  return [before, await mice.askForMouse(), window.device.opened, hid.asked];
+}"""
+REPORT = """({ reports, event = null }) => {
+  for (const [number, bytes] of reports) window.device.report(number, bytes);
+  if (event) {
+    navigator.hid.dispatchEvent(Object.assign(new Event(event), { device: window.device }));
+  }
+  window.moves.length = 0;
+  window.pads = [];
+  window.input.poll();
+  return [...window.moves];
+}"""
+REST, HELD, RELEASED = (1, [0] * 6), (3, [1, 0]), (3, [0, 0])
+FULL_RIGHT_AND_BACK = (1, [94, 1, 94, 1, 0, 0])
+"""350 along x and y."""
+TURNED = (2, [0, 0, 0, 0, 162, 254])
+"""-350 about z, which points down."""
+
+
 @pytest.fixture(scope="module")
 def opened(browser: Any) -> Iterator[Any]:
     page = browser.new_page()
     page.route(
         f"{ADDRESS}**",
         lambda route: route.fulfill(
-            body=SCRIPT.read_text() if route.request.url.endswith(".js") else "<html></html>",
+            body=(SCRIPTS / route.request.url.removeprefix(ADDRESS)).read_text()
+            if route.request.url.endswith(".js")
+            else "<html></html>",
             content_type="text/javascript" if route.request.url.endswith(".js") else "text/html",
         ),
     )
@@ -106,3 +145,23 @@ def test_a_3d_mouse_commands_all_axes_after_a_press_at_rest(poll, opened, name):
 def test_triggers_of_an_unknown_device_are_no_3d_mouse(poll):
     pad = {"id": "pad (Vendor: 046d Product: c218)", "mapping": "", "axes": [0, 0, -1, 0, 0, -1]}
     assert poll(pad, True) == []
+
+
+def test_a_3d_mouse_by_webhid_commands_what_its_reports_say_until_it_is_unplugged(poll, opened):
+    before, found, is_open, asked = opened.evaluate(HID)
+    assert (before, found, is_open) == (0, True, True)
+    assert {it["usage"] for it in asked[0]["filters"]} == {8}  # a multi-axis controller
+
+    def send(*reports: tuple[int, list[int]], event: str | None = None) -> Any:
+        return opened.evaluate(REPORT, {"reports": reports, "event": event})
+
+    assert send(REST, FULL_RIGHT_AND_BACK) == [], "no button is held"
+    assert send(REST, HELD) == [[0] * 6]
+    opened.wait_for_timeout(400.0)
+    assert send(FULL_RIGHT_AND_BACK, TURNED) == [[-1, -1, 0, 0, 0, 1]]
+    assert send((1, [0] * 12)) == [[0] * 6], "a report of a wireless one has all six axes"
+    assert send(FULL_RIGHT_AND_BACK, event="disconnect") == []
+    assert opened.evaluate("window.input.isPressed") is False
+    assert send(RELEASED, REST, event="connect") == []
+    opened.wait_for_timeout(50.0)
+    assert send(HELD) == [[0] * 6]

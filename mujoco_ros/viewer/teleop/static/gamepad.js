@@ -1,5 +1,7 @@
 // Gamepads and 3D mice of the browser's machine, with a button that must be held.
 
+import { spaceMice } from "./space_mouse.js";
+
 const PERIOD_MS = 50;
 const RAMP_MS = 300; // From the first motion to the full velocity: nothing jumps.
 const DEAD_ZONE = 0.12;
@@ -68,7 +70,7 @@ export class GamepadInput extends EventTarget {
   }
 
   poll() {
-    const pads = [...navigator.getGamepads()].filter(
+    const pads = [...(navigator.getGamepads?.() ?? []), ...spaceMice()].filter(
       (it) => it?.connected && (isStandard(it) || isMouse(it))
     );
     const pad = pads.find(isHeld) ?? pads[0] ?? null;

@@ -1,6 +1,7 @@
-// On Studio's page: a link to the page for phones, and the gamepad, if there is one.
+// On Studio's page: a link to the page for phones, and gamepads and 3D mice, if there are any.
 
 import { GamepadInput } from "/teleop/gamepad.js";
+import { askForMouse, hasWebHid, openAllowedMice } from "/teleop/space_mouse.js";
 import { Teleop } from "/teleop/teleop.js";
 
 const KEPT_MS = 3000; // Control is released this long after the last motion.
@@ -16,7 +17,11 @@ link.style.color = "inherit";
 bar.append(link);
 document.body.append(bar);
 
+let hasStarted = false;
+
 function start() {
+  if (hasStarted) return;
+  hasStarted = true;
   const teleop = new Teleop();
   const hint = document.createElement("span");
   const select = document.createElement("select");
@@ -55,3 +60,22 @@ function start() {
 const present = () => [...(navigator.getGamepads?.() ?? [])].some(Boolean);
 if (present()) start();
 else window.addEventListener("gamepadconnected", start, { once: true });
+
+const mouseError = document.createElement("span");
+const refuse = (error) => (mouseError.textContent = `3D mouse: ${error.message}`);
+openAllowedMice(start).catch(refuse);
+if (hasWebHid()) {
+  const button = document.createElement("button");
+  button.textContent = "3D mouse";
+  button.title = "Use a 3D mouse of 3Dconnexion at this machine";
+  button.style.font = "inherit";
+  button.onclick = async () => {
+    mouseError.textContent = "";
+    try {
+      if (await askForMouse()) start();
+    } catch (error) {
+      refuse(error);
+    }
+  };
+  bar.append(mouseError, button);
+}

@@ -1,6 +1,7 @@
 // The page for phones; at /watch the same page without controls.
 
 import { GamepadInput } from "/teleop/gamepad.js";
+import { openAllowedMice } from "/teleop/space_mouse.js";
 import { Teleop } from "/teleop/teleop.js";
 
 const PERIOD_MS = 100; // Of the motion while a pad is held.
@@ -96,6 +97,7 @@ function drive() {
 }
 setInterval(drive, PERIOD_MS);
 
+openAllowedMice().catch((error) => (element("device").textContent = `3D mouse: ${error.message}`));
 const gamepad = new GamepadInput(teleop, () => element("target").value);
 gamepad.addEventListener("change", () => {
   element("device").textContent = gamepad.pad ? `gamepad: ${gamepad.hint}` : "";

@@ -1,0 +1,66 @@
+// 3D mice of 3Dconnexion by WebHID, as devices with the attributes of the Gamepad API.
+
+const MULTI_AXIS = { usagePage: 0x01, usage: 0x08 };
+const FILTERS = [0x256f, 0x046d].map((vendorId) => ({ vendorId, ...MULTI_AXIS }));
+const TRANSLATION = 1; // Numbers of the reports.
+const ROTATION = 2;
+const BUTTONS = 3;
+const FULL = 350; // Value of a full deflection.
+const BYTES = 2; // Of an axis.
+
+const mice = new Map();
+
+/** Return the open 3D mice. */
+export const spaceMice = () => [...mice.values()];
+
+export const hasWebHid = () => "hid" in navigator;
+
+/** Ask the user for a 3D mouse, which needs a click, and open it; return whether there is one. */
+export async function askForMouse() {
+  return openAll(await navigator.hid.requestDevice({ filters: FILTERS }));
+}
+
+/** Open the 3D mice that the user has allowed, now and when one is plugged in; call `found` for each. */
+export async function openAllowedMice(found = () => {}) {
+  if (!hasWebHid()) return;
+  const use = (devices) => openAll(devices).then((any) => any && found());
+  navigator.hid.addEventListener("connect", ({ device }) => use([device]));
+  navigator.hid.addEventListener("disconnect", ({ device }) => mice.delete(device));
+  await use(await navigator.hid.getDevices());
+}
+
+async function openAll(devices) {
+  await Promise.all(devices.map(open));
+  return mice.size > 0;
+}
+
+async function open(device) {
+  if (mice.has(device)) return;
+  const ids = [device.vendorId, device.productId].map((it) => it.toString(16).padStart(4, "0"));
+  const mouse = {
+    id: [...ids, device.productName].join("-"),
+    connected: true,
+    mapping: "",
+    axes: new Array(6).fill(0), // Right, back, down, and about these.
+    buttons: [],
+  };
+  device.addEventListener("inputreport", ({ reportId, data }) => read(mouse, reportId, data));
+  if (!device.opened) await device.open();
+  mice.set(device, mouse);
+}
+
+/** Read a report: three axes, six of wireless devices, or a bit per button. */
+function read(mouse, number, data) {
+  if (number === TRANSLATION || number === ROTATION) {
+    const first = number === ROTATION ? 3 : 0;
+    const count = Math.min(Math.floor(data.byteLength / BYTES), mouse.axes.length - first);
+    for (let it = 0; it < count; ++it) {
+      const share = data.getInt16(BYTES * it, true) / FULL;
+      mouse.axes[first + it] = Math.max(-1, Math.min(1, share));
+    }
+  } else if (number === BUTTONS) {
+    mouse.buttons = Array.from({ length: 8 * data.byteLength }, (_, it) => ({
+      pressed: ((data.getUint8(it >> 3) >> (it & 7)) & 1) === 1,
+    }));
+  }
+}
