@@ -147,7 +147,7 @@ def test_triggers_of_an_unknown_device_are_no_3d_mouse(poll):
     assert poll(pad, True) == []
 
 
-def test_a_3d_mouse_by_webhid_commands_what_its_reports_say_until_it_is_unplugged(poll, opened):
+def test_a_3d_mouse_by_webhid_commands_what_its_reports_contain_until_it_is_unplugged(poll, opened):
     before, found, is_open, asked = opened.evaluate(HID)
     assert (before, found, is_open) == (0, True, True)
     assert {it["usage"] for it in asked[0]["filters"]} == {8}  # a multi-axis controller
