@@ -56,6 +56,7 @@ MAY_IMPORT = {
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
         *("viewer.panel_descriptions", "viewer.entity_client", "viewer.interactive_markers"),
+        "viewer.triangles",
         *_BRIDGE,
     },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},

@@ -1,5 +1,6 @@
 """Shapes and frames of messages, without ROS."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
@@ -7,6 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
+
+MOST_DRAWN = 1024
+"""Shapes that the page can draw, by Studio's protocol."""
 
 
 class ShapeKind(StrEnum):
@@ -18,6 +22,51 @@ class ShapeKind(StrEnum):
     ARROW = "arrow"
     LINE = "line"
     TEXT = "text"
+    TRIANGLE = "triangle"
+    MESH = "mesh"
+
+
+@dataclass(eq=False, kw_only=True, slots=True)
+class Attachment:
+    """Attaches shapes of other frames to an object, as it was when they were described.
+
+    Attributes:
+        frame: TF frame of the object.
+        pose: Pose of the object in it.
+        found: Poses of the other frames in the object by their names, from the first drawing on.
+    """
+
+    frame: str
+    pose: Pose
+    found: dict[str, Pose] = field(default_factory=dict)
+
+    def pose_of(self, other: str, find: Callable[[str], Pose | None]) -> Pose | None:
+        """Return the pose of another frame in the object; None if a frame is not known.
+
+        Args:
+            other: The other frame.
+            find: Returns the pose of a frame in ``world``.
+        """
+        if other not in self.found:
+            frame, wanted = find(self.frame), find(other)
+            if frame is None or wanted is None:
+                return None
+            self.found[other] = (frame @ self.pose).inverse() @ wanted
+        return self.found[other]
+
+
+class Carrier(NamedTuple):
+    """An object that carries a shape of another frame.
+
+    Attributes:
+        attachment: How the shape is attached to it.
+        frame: TF frame of the object.
+        pose: Present pose of the object in it.
+    """
+
+    attachment: Attachment
+    frame: str
+    pose: Pose
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,13 +76,19 @@ class Shape:
     Attributes:
         kind: What it is.
         frame: TF frame of everything below.
-        position: Middle, or begin of an arrow or line [m].  # (3,)
-        axes: Rotation matrix; columns are the axes of a box or cylinder.  # (3, 3)
-        size: Lengths of a box, or diameters and height [m].  # (3,)
+        position: Middle, begin of an arrow or line, first corner of a triangle, or origin of a mesh
+            [m].  # (3,)
+        axes: Rotation matrix; columns are the axes of a box, cylinder or mesh. Of a triangle, the
+            edges at its first corner [m] and its normal.  # (3, 3)
+        size: Lengths of a box, or diameters and height [m]; of a mesh, the factors of its
+            coordinates.  # (3,)
         end: End of an arrow or line [m].  # (3,)
         width: Diameter of an arrow or line [m].
         colour: Red, green, blue and opacity in 0..1.
         text: A text, whose middle is the position.
+        mesh: URI of the file of a mesh.
+        has_file_colour: Whether a mesh has the colour of its file, if that has one.
+        carrier: What the shape moves with, unless it is the frame.
     """
 
     kind: ShapeKind
@@ -45,6 +100,9 @@ class Shape:
     width: float = 0.0
     colour: tuple[float, float, float, float] = (0.2, 0.6, 1.0, 0.9)
     text: str = ""
+    mesh: str = ""
+    has_file_colour: bool = False
+    carrier: Carrier | None = None
 
     def moved(self, pose: Pose, frame: str) -> "Shape":
         """Return the shape in another frame, in which `pose` is that of the present one."""
@@ -65,6 +123,20 @@ class Shape:
             axes=rotation @ self.axes,
             end=origin + rotation @ self.end,
         )
+
+    def pose(self, find: Callable[[str], Pose | None]) -> Pose | None:
+        """Return the pose of its frame in ``world``; None if a frame is not known.
+
+        Args:
+            find: Returns the pose of a frame in ``world``.
+        """
+        if self.carrier is None:
+            return find(self.frame)
+        carrying = find(self.carrier.frame)
+        relative = self.carrier.attachment.pose_of(self.frame, find)
+        if carrying is None or relative is None:
+            return None
+        return carrying @ self.carrier.pose @ relative
 
 
 class TfFrame(NamedTuple):

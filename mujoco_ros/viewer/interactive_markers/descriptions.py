@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape
+from mujoco_ros.viewer.message_shapes import Attachment, Shape
 
 
 class InteractionMode(IntEnum):
@@ -57,7 +57,8 @@ class MarkerControl:
         orientation: What its axes rotate with.
         quat_wxyz: Orientation of its axes; it moves along x, in the plane of y and z, about x.
         shapes: What is drawn for it, in the axes of the marker.
-        placed: What is drawn for it in other frames; it does not move with the marker.
+        placed: What is drawn for it and was described in other frames.
+        attachment: How that is attached to the marker.
         is_bare: Whether its server draws nothing for it, so that an arrow or a circle is drawn.
     """
 
@@ -68,6 +69,7 @@ class MarkerControl:
     quat_wxyz: np.ndarray = field(default_factory=lambda: Pose().quat_wxyz)
     shapes: tuple[Shape, ...] = ()
     placed: tuple[Shape, ...] = ()
+    attachment: Attachment | None = None
     is_bare: bool = False
 
 
@@ -131,9 +133,11 @@ class InteractiveMarkerClient(Protocol):
 
     Attributes:
         known: The servers by their namespace; replaced, never changed.
+        left_out: Number of servers that are too many, and not followed.
     """
 
     known: Mapping[str, MarkerServerInfo]
+    left_out: int
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
         """Move a marker in its frame until `release`, or until some seconds after the last call."""

@@ -1,6 +1,7 @@
 """Shapes of an interactive marker at its pose."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +13,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractiveMarkerInfo,
     MarkerControl,
 )
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import Carrier, Shape, ShapeKind
 
 _LABEL_HEIGHT = 1.2
 """Height of the description above the marker, as a share of its scale."""
@@ -32,17 +33,19 @@ def default_count(control: MarkerControl) -> int:
 
 
 def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
-    """Yield the shapes of its controls, and its description, in its frame.
+    """Yield the shapes that its server describes, and its description.
 
     Shapes of a control that faces the camera have the orientation of the marker.
     """
-    fixed = Pose(position=marker.pose.position, quat_wxyz=marker.initial_quat)
     for control in marker.controls:
-        pose = fixed if control.orientation is ControlOrientation.FIXED else marker.pose
+        pose = _pose(marker, control)
         rotation = pose.matrix
-        for shape in (*control.shapes, *_default_shapes(control, marker.scale)):
+        for shape in control.shapes:
             yield shape.turned(rotation, pose.position, marker.frame)
-        yield from control.placed
+        if control.attachment is not None:
+            carrier = Carrier(control.attachment, marker.frame, pose)
+            for shape in control.placed:
+                yield replace(shape, carrier=carrier)
     yield Shape(
         kind=ShapeKind.TEXT,
         frame=marker.frame,
@@ -50,6 +53,22 @@ def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
         colour=_WHITE,
         text=marker.description or marker.name,
     )
+
+
+def default_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
+    """Yield what is drawn for the controls for which the server describes nothing."""
+    for control in marker.controls:
+        pose = _pose(marker, control)
+        rotation = pose.matrix
+        for shape in _default_shapes(control, marker.scale):
+            yield shape.turned(rotation, pose.position, marker.frame)
+
+
+def _pose(marker: InteractiveMarkerInfo, control: MarkerControl) -> Pose:
+    """Return the pose of a control in the frame of its marker."""
+    if control.orientation is ControlOrientation.FIXED:
+        return replace(marker.pose, quat_wxyz=marker.initial_quat)
+    return marker.pose
 
 
 def _default_shapes(control: MarkerControl, scale: float) -> Iterator[Shape]:

@@ -24,6 +24,7 @@ _SOLIDS = {
     ShapeKind.BOX: int(mujoco.mjtGeom.mjGEOM_BOX),
     ShapeKind.CYLINDER: int(mujoco.mjtGeom.mjGEOM_CYLINDER),
 }
+_TRIANGLE, _ONES = int(mujoco.mjtGeom.mjGEOM_TRIANGLE), np.ones(3)
 
 
 class Frames:
@@ -117,24 +118,32 @@ class PlacedText(NamedTuple):
 def placed_texts(shapes: Iterable[Shape], frames: Frames, *, most: int) -> Iterator[PlacedText]:
     """Yield the texts among the first `most` shapes whose frames are known."""
     for shape in islice(shapes, max(most, 0)):
-        if shape.kind is ShapeKind.TEXT and (pose := frames.pose(shape.frame)) is not None:
+        if shape.kind is ShapeKind.TEXT and (pose := shape.pose(frames.pose)) is not None:
             yield PlacedText(pose.position + pose.matrix @ shape.position, shape.text, shape.colour)
 
 
 def drawn(
     shapes: Iterable[Shape], frames: Frames, unknown: set[str], *, most: int
 ) -> list[mujoco.MjvGeom]:
-    """Return geoms of at most `most` shapes without texts; add unknown frames to `unknown`."""
+    """Return geoms of at most `most` shapes; add unknown frames to `unknown`.
+
+    Texts are not drawn (see `placed_texts`), nor meshes (see `MeshFiles.triangles`).
+    """
     geoms: list[mujoco.MjvGeom] = []
+    last, axes = Pose(), np.eye(3)
     for shape in islice(shapes, max(most, 0)):
-        pose = frames.pose(shape.frame)
+        pose = shape.pose(frames.pose)
         if pose is None:
             unknown.add(shape.frame)
             continue
-        axes = pose.matrix
+        if pose is not last:  # a matrix takes as long as half of all else
+            last, axes = pose, pose.matrix
         start = pose.position + axes @ shape.position
-        if shape.kind is ShapeKind.TEXT:
-            continue  # see `placed_texts`
+        if shape.kind in (ShapeKind.TEXT, ShapeKind.MESH):
+            continue
+        if shape.kind is ShapeKind.TRIANGLE:
+            geoms.append(solid(_TRIANGLE, _ONES, start, axes @ shape.axes, shape.colour))
+            continue
         if shape.kind in _SOLIDS:
             half = np.maximum(0.5 * shape.size, 1e-4)
             if shape.kind is ShapeKind.CYLINDER:

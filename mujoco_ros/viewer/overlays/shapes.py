@@ -52,7 +52,7 @@ def solid(
         kind: Its mjtGeom; the page draws no meshes, planes or height fields as decoration.
         size: As ``geom_size`` for that kind [m].  # (3,)
         centre: [m].  # (3,)
-        axes: Rotation matrix.  # (3, 3)
+        axes: Rotation matrix, or the edges and the normal of a triangle of size 1.  # (3, 3)
         colour: Of its surface.
     """
     geom, rgba = mujoco.MjvGeom(), np.array(colour, dtype=np.float32)

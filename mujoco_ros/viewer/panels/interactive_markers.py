@@ -142,6 +142,8 @@ class InteractiveMarkersPanel(Panel):
         for server, info in sorted(self._markers.known.items()):
             for problem in info.problems:
                 text(f"{server or '/'}: {problem}", WARNING)
+        if self._markers.left_out:
+            text(f"{self._markers.left_out} more servers are not shown.", WARNING)
         if not rows:
             text("The servers have no markers.")
             return

@@ -1,7 +1,8 @@
 """The panel "Overlays": selects and draws the overlays in the scene."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import mujoco
@@ -9,19 +10,23 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.model.scene.client_folders import client_folders
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.cameras import fields_of_view
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
+from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import coloured
+from mujoco_ros.viewer.panels.widgets import coloured, text
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
@@ -29,9 +34,8 @@ from mujoco_ros.viewer.web.page import PanelsHidden
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
 _SCALE_RANGE = (0.01, 1000.0)
-_MOST_GEOMS = 2000
-_MOST_FRAMES = 5
-"""Unknown frames that are named."""
+_MOST_NAMED = 5
+"""Unknown frames, and meshes that are not drawn, that are named."""
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
@@ -57,6 +61,8 @@ class OverlaysPanel(Panel):
         super().__init__(state)
         self._marks = EntityMarks(state, displays)
         self._parameters, self._drawings = parameters, drawings
+        remedy = "; the parameter 'client_folders' adds others"
+        self._meshes = MeshFiles(FileAccess(self._client_folders, remedy))
         self._topics: dict[str, bool] = {}
         self._texts: list[PlacedText] = []
         self._unknown: set[str] = set()
@@ -95,16 +101,28 @@ class OverlaysPanel(Panel):
         """Draw the messages of the shown topics."""
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
         frames = Frames(scene, self._drawings.frames)
-        for topic, shapes in self._drawings.shapes().items():
-            left = _MOST_GEOMS - len(geoms) - len(self._texts)
-            self._is_full |= len(shapes) > left
+        found = self._drawings.shapes()
+        self._meshes.forget(found)
+        for topic, each in found.items():
+            left = MOST_DRAWN - len(geoms) - len(self._texts)
             try:
+                shapes = each
+                if self._parameters.known:  # with the folders of files
+                    shapes = self._meshes.triangles(topic, each, left)
+                self._is_full |= len(shapes) > left
                 geoms += drawn(shapes, frames, self._unknown, most=left)
                 self._texts += placed_texts(shapes, frames, most=left)
             except Exception:  # would terminate the viewer
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
         self._drawings.need_frames(frames.others)
+
+    def _client_folders(self) -> Iterator[Path]:
+        """Yield the folders of which messages may name files: as clients of the simulator."""
+        known = self._parameters.known
+        scene, added = known.get("scene"), known.get("client_folders")
+        scene_name, folders = scene and scene.value, added and added.value
+        return client_folders(str(scene_name or ""), folders or ())
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
@@ -118,14 +136,14 @@ class OverlaysPanel(Panel):
         projection = ScreenProjection.of(
             *(viewer.model, viewer.data, viewer.camera), width=width, height=height
         )
-        for position, text, colour in self._texts:
+        for position, words, colour in self._texts:
             pixel = projection.project(position)
             if pixel is None:
                 continue
-            extent = imgui.CalcTextSize(text)
+            extent = imgui.CalcTextSize(words)
             corner = pixel - 0.5 * np.array([extent.x, extent.y])
             for offset, each in ((1.0, SHADOW), (0.0, colour)):
-                canvas.AddText(imgui.Vec2(*(corner + offset)), packed(each), text)
+                canvas.AddText(imgui.Vec2(*(corner + offset)), packed(each), words)
 
     def _choose(self, topic: str, shown: bool) -> None:
         self._topics[topic] = shown
@@ -176,10 +194,12 @@ class OverlaysPanel(Panel):
             if changed:
                 self._choose(topic, shown)
         with coloured(WARNING):
-            for frame in sorted(self._unknown)[:_MOST_FRAMES]:
+            for frame in sorted(self._unknown)[:_MOST_NAMED]:
                 imgui.TextUnformatted(f"Frame '{frame}' is not known.")
+            for uri, problem in list(self._meshes.problems.items())[:_MOST_NAMED]:
+                text(f"Mesh '{uri}': {problem}")
             if self._is_full:
-                imgui.TextUnformatted(f"More than {_MOST_GEOMS} shapes are not drawn.")
+                imgui.TextUnformatted(f"More than {MOST_DRAWN} shapes are not drawn.")
 
     def _scene(self) -> OverlayScene | None:
         """Return the scene to draw; None until the viewer has the model of the state."""

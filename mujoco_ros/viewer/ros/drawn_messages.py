@@ -1,6 +1,8 @@
 """Shapes of the messages that RViz displays, too."""
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from math import cos, isfinite, sin
 from typing import Any, NamedTuple
@@ -13,11 +15,15 @@ from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.triangles import simplified, triangle_axes
 
+_LOG = logging.getLogger(__name__)
 MOST_SHAPES = 500
 """Markers of a message, and shapes of a marker, a path or points; every n-th of more is drawn."""
-_LONGEST_TEXT = 200
-"""Characters of a text that are shown."""
+_LONGEST_TEXT, _LONGEST_URI = 200, 1000
+"""Characters of a text that are shown, and of the URI of a mesh."""
+_MOST_READ = 20_000
+"""Triangles of a list that are read; every n-th of more."""
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
@@ -76,6 +82,23 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     axes, at = pose.matrix, pose.position
     size = np.array([marker.scale.x, marker.scale.y, marker.scale.z])
     colour = _colour(marker.color)
+    if marker.type == Marker.TRIANGLE_LIST:
+        yield from _triangles(marker, axes * size, at, colour)
+        return
+    if marker.type == Marker.MESH_RESOURCE:
+        uri = marker.mesh_resource
+        if 0 < len(uri) <= _LONGEST_URI and uri.isprintable():
+            yield Shape(
+                kind=ShapeKind.MESH,
+                frame=frame,
+                position=at,
+                axes=axes,
+                size=size,
+                colour=colour,
+                mesh=uri,
+                has_file_colour=marker.mesh_use_embedded_materials,
+            )
+        return
     has_colours = len(marker.colors) == len(marker.points)
     points = [at + axes @ (it.x, it.y, it.z) for it in _kept(marker.type, marker.points)]
     colours = [colour] * len(points)
@@ -103,6 +126,46 @@ def _marker(marker: Marker) -> Iterator[Shape]:
     elif marker.type == Marker.TEXT_VIEW_FACING and marker.text:
         text = marker.text[:_LONGEST_TEXT]
         yield Shape(kind=ShapeKind.TEXT, frame=frame, position=at, colour=colour, text=text)
+
+
+def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) -> Iterator[Shape]:
+    """Yield triangles; `axes` are those of the marker, as long as its scale."""
+    count = len(marker.points) // 3
+    read = np.arange(0, count, max(1, -(-count // _MOST_READ)))
+    points = [marker.points[3 * it + corner] for it in read for corner in range(3)]
+    vertices = np.array([(it.x, it.y, it.z) for it in points]).reshape(-1, 3) @ axes.T + at
+    if not len(read) or not np.isfinite(vertices).all():
+        return
+    faces = np.arange(len(vertices)).reshape(-1, 3)
+    vertices, faces, kept = simplified(vertices, faces, MOST_SHAPES)
+    if count > MOST_SHAPES:
+        _note_merged(marker.ns, marker.id)
+    corners = vertices[faces]
+    has_area, drawn = triangle_axes(corners)
+    given, colours = len(marker.colors), [colour] * len(kept)
+    if given == len(marker.points):  # of the corners
+        each = [marker.colors[3 * it : 3 * it + 3] for it in read[kept]]
+        colours = [tuple(np.mean([_colour(it) for it in three], axis=0)) for three in each]
+    elif given == count:
+        colours = [_colour(marker.colors[it]) for it in read[kept]]
+    for index, edges in zip(np.flatnonzero(has_area), drawn, strict=True):
+        yield Shape(
+            kind=ShapeKind.TRIANGLE,
+            frame=marker.header.frame_id,
+            position=corners[index, 0],
+            axes=edges,
+            colour=colours[index],
+        )
+
+
+@lru_cache(maxsize=100)
+def _note_merged(namespace: str, number: int) -> None:
+    """Log, once for a marker, that it has too many triangles."""
+    _LOG.warning(
+        "marker %d of '%s' has more than %d triangles: near corners are merged, so that it is "
+        "drawn with fewer",
+        *(number, namespace, MOST_SHAPES),
+    )
 
 
 def _path(message: Path) -> Iterator[Shape]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
+from operator import is_not
 
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
@@ -14,7 +15,7 @@ from rclpy.subscription import Subscription
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.viewer.message_shapes import Shape, TfFrame
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
     INTERACTIVE,
@@ -33,7 +34,7 @@ _GRAPH_S, _PERIOD_S = 1.0, 0.1
 _DEPTH = 50
 """Messages of a topic of markers that wait."""
 _MOST_MARKERS = 2000
-"""Markers and shapes of a topic; the oldest markers, and the last shapes, of more are dropped."""
+"""Markers of a topic; the oldest ones of more are dropped."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
 
 
@@ -181,7 +182,9 @@ class DrawnTopics:
             if time > end:
                 del drawn.markers[key]
         every = (it for shapes, _ in drawn.markers.values() for it in shapes)
-        self._shapes[topic] = list(islice(every, _MOST_MARKERS))
+        shapes, before = list(islice(every, MOST_DRAWN + 1)), self._shapes.get(topic, ())
+        if len(shapes) != len(before) or any(map(is_not, shapes, before)):
+            self._shapes[topic] = shapes  # else the same object: what is drawn for it is kept
 
 
 def _is_drawn(topic: str, kind: str) -> bool:

@@ -174,6 +174,7 @@ class FakeDrawings:
 class FakeMarkers:
     record: Record
     known: dict[str, MarkerServerInfo] = field(default_factory=dict)
+    left_out: int = 0
 
     def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
         self.record("drag_marker", key, control, pose)

@@ -3,11 +3,20 @@
 import mujoco
 import numpy as np
 import pytest
+from mujoco.studio.web import state_payload
 
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
+from mujoco_ros.viewer.message_shapes import (
+    MOST_DRAWN,
+    Attachment,
+    Carrier,
+    Shape,
+    ShapeKind,
+    TfFrame,
+)
 from mujoco_ros.viewer.overlays.drawn import Frames, drawn
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 
@@ -108,3 +117,28 @@ def test_shapes_have_the_sizes_of_their_messages(scene):
         )
         np.testing.assert_allclose(geom.mat.reshape(3, 3)[:, 2], [0.0, 0.0, 1.0], atol=1e-6)
     assert len(drawn([shape("world")] * 5, frames, set(), most=3)) == 3
+
+
+def test_a_triangle_has_its_corners_in_the_frame(scene):
+    axes = np.array([[2.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    at = np.array([0.1, 0.0, 0.0])
+    triangle = shape("humanoid/head", kind=ShapeKind.TRIANGLE, position=at, axes=axes)
+    (geom,) = drawn([triangle], Frames(scene, {}), set(), most=9)
+    head = scene.data.body("humanoid/head")
+    turn = head.xmat.reshape(3, 3)
+    assert int(geom.type) == int(mujoco.mjtGeom.mjGEOM_TRIANGLE)
+    np.testing.assert_allclose(geom.pos, head.xpos + turn @ at, atol=1e-6)
+    np.testing.assert_allclose(geom.mat.reshape(3, 3), turn @ axes, atol=1e-6)
+    np.testing.assert_array_equal(geom.size, np.ones(3))
+
+
+def test_a_carried_shape_is_drawn_with_its_carrier(scene):
+    attachment = Attachment(frame="world", pose=Pose())
+    carrier = Carrier(attachment, "world", Pose(position=np.array([0.0, 0.0, 1.0])))
+    (geom,) = drawn([shape("left_box", carrier=carrier)], Frames(scene, {}), set(), most=9)
+    lifted = geom.pos - scene.data.body("left_box/box").xpos
+    np.testing.assert_allclose(lifted, [0.0, 0.0, 1.0], atol=1e-6)
+
+
+def test_as_many_shapes_are_drawn_as_the_protocol_of_the_page_contains():
+    assert state_payload.MAX_EXTRA_GEOMS == MOST_DRAWN

@@ -93,6 +93,13 @@ def test_markers_are_listed_with_what_their_server_refused(frames):
     assert "Plan and go" not in frames.seen
 
 
+def test_servers_that_are_not_shown_are_counted(frames, clients):
+    assert "more servers" not in frames.text
+    clients.markers.left_out = 3
+    frames.build()
+    assert "3 more servers are not shown." in frames.texts
+
+
 def test_a_button_and_entries_of_the_menu_are_sent(frames, clients):
     frames.use(ROW)
     assert "Goal of the gripper" in frames.texts

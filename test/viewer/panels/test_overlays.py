@@ -1,10 +1,13 @@
 """The panel "Overlays"."""
 
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from panel_frames import Frames
 
@@ -143,17 +146,44 @@ def test_a_topic_is_chosen_in_the_panel_and_kept(frames, clients):
 def test_more_shapes_than_the_page_can_draw_are_left_out(frames, clients):
     clients.drawings.newest["/cloud"] = [sphere("world")] * 2500
     frames.build(2)
-    assert len(frames.panel.viewer.extra_geoms) == 2000
-    assert "More than 2000 shapes are not drawn." in frames.texts
+    assert len(frames.panel.viewer.extra_geoms) == 1024
+    assert "More than 1024 shapes are not drawn." in frames.texts
+
+
+def test_meshes_of_markers_are_drawn_from_the_folders_that_clients_may_name(
+    frames, clients, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.stl")
+    mesh = Shape(
+        kind=ShapeKind.MESH,
+        frame="world",
+        position=np.zeros(3),
+        size=np.ones(3),
+        mesh=f"file://{tmp_path}/box.stl",
+    )
+    clients.drawings.newest["/parts"] = [mesh, replace(mesh, mesh="file:///etc/hostname")]
+    frames.build(2)
+    assert not frames.panel._meshes.problems, "the folders are not known yet"
+    clients.parameters.known["client_folders"] = ParameterInfo(value=(str(tmp_path),))
+    deadline = time.monotonic() + 120.0
+    while not frames.panel.viewer.extra_geoms or not frames.panel._meshes.problems:
+        frames.build()
+        assert time.monotonic() < deadline
+    frames.build(2)
+    assert len(frames.panel.viewer.extra_geoms) == 12
+    (refused,) = (it for it in frames.texts if it.startswith("Mesh"))
+    assert "not in a folder of which clients may name files" in refused
+    assert refused.endswith("the parameter 'client_folders' adds others")
 
 
 def test_texts_count_among_the_shapes_that_the_page_can_draw(frames, clients, monkeypatch):
     text = Shape(kind=ShapeKind.TEXT, frame="world", position=np.zeros(3), text="here")
     monkeypatch.setattr(frames.panel, "on_build_texts", lambda _: None)
-    clients.drawings.newest["/names"] = [text] * 1500
+    clients.drawings.newest["/names"] = [text] * 600
     clients.drawings.newest["/others"] = [text] * 400 + [sphere("world")] * 400
     clients.drawings.newest["/rest"] = [text] * 10
     frames.build(2)
-    assert len(frames.panel._texts) == 1900
-    assert len(frames.panel.viewer.extra_geoms) == 100
-    assert "More than 2000 shapes are not drawn." in frames.texts
+    assert len(frames.panel._texts) == 1000
+    assert len(frames.panel.viewer.extra_geoms) == 24
+    assert "More than 1024 shapes are not drawn." in frames.texts

@@ -65,6 +65,62 @@ def test_lines_connect_points_in_the_frame_of_the_pose():
     ]
 
 
+def corners_of(triangle: Shape) -> np.ndarray:
+    first, second = triangle.axes[:, 0], triangle.axes[:, 1]
+    return np.array([triangle.position + it for it in (np.zeros(3), first, second)])
+
+
+def test_triangles_have_the_pose_and_the_scale_of_their_marker():
+    corners = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 2.0, 0.0))
+    pose = Pose(position=Point(z=0.5), orientation=LEFT)
+    made = marker(Marker.TRIANGLE_LIST, *corners, *corners[:2], pose=pose, scale=(2.0, 1.0, 1.0))
+    (found,) = shapes(made)
+    assert (found.kind, found.frame) == (ShapeKind.TRIANGLE, "base")
+    expected = [[0.0, 0.0, 0.5], [0.0, 2.0, 0.5], [-2.0, 0.0, 0.5]]
+    np.testing.assert_allclose(corners_of(found), expected, atol=1e-12)
+    np.testing.assert_allclose(found.axes[:, 2], [0.0, 0.0, 1.0], atol=1e-12)
+
+
+def test_triangles_have_a_colour_each_or_the_mean_of_their_corners():
+    corners = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)] * 2
+    blue = ColorRGBA(b=0.75, a=1.0)
+    each = shapes(marker(Marker.TRIANGLE_LIST, *corners, scale=(1.0, 1.0, 1.0), colors=[RED, blue]))
+    assert [it.colour for it in each] == [(1.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.75, 1.0)]
+    colours = [RED, blue, blue, blue, blue, blue]
+    mixed = shapes(marker(Marker.TRIANGLE_LIST, *corners, scale=(1.0, 1.0, 1.0), colors=colours))
+    np.testing.assert_allclose(mixed[0].colour, (1.0 / 3.0, 0.0, 0.5, 1.0))
+    np.testing.assert_allclose(mixed[1].colour, (0.0, 0.0, 0.75, 1.0))
+
+
+def test_too_many_triangles_are_drawn_as_fewer_and_logged_once(caplog):
+    side = 40  # squares of two triangles
+    corners = [
+        (float(x + dx), float(y + dy), 0.0)
+        for x in range(side)
+        for y in range(side)
+        for dx, dy in ((0, 0), (1, 0), (0, 1), (1, 0), (1, 1), (0, 1))
+    ]
+    made = marker(Marker.TRIANGLE_LIST, *corners, ns="floor", id=7, scale=(1.0, 1.0, 1.0))
+    found = shapes(made)
+    assert shapes(made)
+    assert MOST_SHAPES / 2 < len(found) <= MOST_SHAPES
+    area = sum(0.5 * np.linalg.norm(np.cross(*it.axes.T[:2])) for it in found)
+    assert area == pytest.approx(side * side, rel=0.15)
+    assert caplog.text.count("marker 7 of 'floor' has more than 500 triangles") == 1
+
+
+def test_a_mesh_has_its_file_its_scale_and_a_colour():
+    uri = "package://robot/part.dae"
+    pose = Pose(position=Point(z=0.5), orientation=LEFT)
+    made = marker(Marker.MESH_RESOURCE, pose=pose, mesh_resource=uri)
+    made.mesh_use_embedded_materials = True
+    (found,) = shapes(made)
+    assert (found.kind, found.frame, found.mesh) == (ShapeKind.MESH, "base", uri)
+    assert found.has_file_colour
+    np.testing.assert_allclose(found.size, [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(found.axes[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
+
+
 def test_an_arrow_has_a_pose_or_two_points():
     (by_pose,) = shapes(marker(Marker.ARROW, scale=(0.5, 0.05, 0.1)))
     np.testing.assert_allclose(by_pose.end, [0.5, 0.0, 0.0])
@@ -115,7 +171,12 @@ def test_messages_of_any_size_are_drawn_in_part():
 
 def test_what_cannot_be_drawn_is_left_out():
     assert shapes(marker(Marker.TEXT_VIEW_FACING)) == (), "without a text"
-    assert shapes(marker(Marker.MESH_RESOURCE)) == ()
+    assert shapes(marker(Marker.MESH_RESOURCE)) == (), "it names no file"
+    assert shapes(marker(Marker.MESH_RESOURCE, mesh_resource="file:///\x1b[31m")) == ()
+    assert shapes(marker(Marker.MESH_RESOURCE, mesh_resource="file:///" + 5000 * "a")) == ()
+    assert shapes(marker(Marker.TRIANGLE_LIST, (0.0, 0.0, 0.0), (1.0, 0.0, 0.0))) == ()
+    assert shapes(marker(Marker.TRIANGLE_LIST, *[(float("nan"), 0.0, 0.0)] * 3)) == ()
+    assert shapes(marker(Marker.TRIANGLE_LIST, *[(1.0, 0.0, 0.0)] * 3)) == (), "without area"
     assert shapes(marker(Marker.LINE_STRIP, (0.0, 0.0, 0.0))) == ()
     assert shapes(marker(Marker.CUBE, pose=Pose(position=Point(x=float("nan"))))) == ()
     assert shapes(marker(Marker.CUBE, scale=(float("inf"), 1.0, 1.0))) == ()

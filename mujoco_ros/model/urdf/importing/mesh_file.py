@@ -25,6 +25,7 @@ _NATIVE = ("msh", "obj")
 _CONVERTED = ("dae", "glb", "gltf", "off", "ply", "stl", "stl_ascii")
 """Formats that trimesh reads without further packages; archives, whose content may be of any size,
 are not among them."""
+_READ = (*_CONVERTED, "obj")
 _STL_HEADER = 84
 _STL_TRIANGLE = 50
 
@@ -87,7 +88,7 @@ def is_native(path: Path) -> bool:
 
 
 def read_mesh(path: Path) -> MeshData:
-    """Read a file that MuJoCo cannot read (COLLADA, glTF, PLY, OFF, ASCII STL) as one mesh.
+    """Read a COLLADA, glTF, PLY, OFF, STL or OBJ file as one mesh.
 
     COLLADA's unit is applied and its up axis ignored, as in RViz. The result is cached.
 
@@ -95,8 +96,8 @@ def read_mesh(path: Path) -> MeshData:
         UserInputError: The format is unknown, or the file cannot be read.
     """
     suffix = path.suffix.lower().removeprefix(".")
-    if suffix not in _CONVERTED:
-        known = ", ".join(f".{it}" for it in sorted((*_NATIVE, *_CONVERTED)))
+    if suffix not in _READ:
+        known = ", ".join(f".{it}" for it in sorted({*_NATIVE, *_READ} - {suffix}))
         raise UserInputError(f"mesh '{path}': '{path.suffix}' is not one of {known}")
     content = read_file(path, "mesh")
     if suffix == "gltf":  # whose mesh is in further files

@@ -18,7 +18,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
 )
 from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
 from mujoco_ros.viewer.interactive_markers.printable_text import printable
-from mujoco_ros.viewer.message_shapes import Shape
+from mujoco_ros.viewer.message_shapes import Attachment, Shape
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
 _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
@@ -51,7 +51,8 @@ def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
     ):
         if count > most:
             raise UserInputError(f"{what} has {count} {items}; at most {most} are possible")
-    controls = tuple(_control(it, message, pose, what) for it in message.controls)
+    attachment = Attachment(frame=message.header.frame_id, pose=pose)
+    controls = tuple(_control(it, attachment, what) for it in message.controls)
     count = sum(default_count(it) + len(it.shapes) + len(it.placed) for it in controls)
     if count > _MOST_SHAPES:
         raise UserInputError(f"{what} has {count} shapes; at most {_MOST_SHAPES} are possible")
@@ -87,12 +88,7 @@ def shown_text(text: str) -> str:
     return printable(text[:_LONGEST_TEXT], keep="\n")
 
 
-def _control(
-    message: InteractiveMarkerControl,
-    marker: InteractiveMarker,
-    pose: Pose,
-    what: str,
-) -> MarkerControl:
+def _control(message: InteractiveMarkerControl, attachment: Attachment, what: str) -> MarkerControl:
     name = f"control '{shown_text(message.name)}' of {what}"
     if len(message.name) > _LONGEST_NAME:
         raise UserInputError(f"{what} has a control whose name is too long")
@@ -112,8 +108,8 @@ def _control(
         found = marker_shapes(it)
         if not frame:
             shapes += found
-        elif frame.removeprefix("/") == marker.header.frame_id.removeprefix("/"):
-            shapes += (each.moved(pose.inverse(), "") for each in found)
+        elif frame.removeprefix("/") == attachment.frame.removeprefix("/"):
+            shapes += (each.moved(attachment.pose.inverse(), "") for each in found)
         else:
             placed += found
         if len(shapes) + len(placed) > _MOST_SHAPES:
@@ -126,6 +122,7 @@ def _control(
         quat_wxyz=axes.quat_wxyz / np.linalg.norm(axes.quat_wxyz),
         shapes=tuple(shapes),
         placed=tuple(placed),
+        attachment=attachment,
         is_bare=not message.markers,
     )
 

@@ -23,8 +23,11 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerKey,
     MarkerServerInfo,
 )
-from mujoco_ros.viewer.interactive_markers.marker_shapes import interactive_marker_shapes
-from mujoco_ros.viewer.message_shapes import Shape
+from mujoco_ros.viewer.interactive_markers.marker_shapes import (
+    default_shapes,
+    interactive_marker_shapes,
+)
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
 from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, UpdateQueue
@@ -33,8 +36,8 @@ UPDATES = "/update"
 """End of the name of the topic of a server."""
 _MOST_SERVERS = 20
 """Servers that are followed."""
-_MOST_SHAPES, _DRAW_S = 2000, 0.1
-"""Shapes of a server after which no more markers are drawn, and period of the shapes [s]."""
+_DRAW_S = 0.1
+"""Period of the shapes [s]."""
 _READ_S = 0.02
 """Time in a tick after which one update of each server is read [s]."""
 _LINGER_S = 3.0
@@ -53,7 +56,7 @@ class _Server:
         qos: That of the subscription.
         subscription: That of its updates.
         publishers: Identifiers of the publishers of its updates.
-        drawn: The shapes of each marker.
+        drawn: The shapes of each marker: those of its server, and those of bare controls.
     """
 
     namespace: str
@@ -61,7 +64,9 @@ class _Server:
     qos: QoSProfile
     subscription: Subscription
     publishers: frozenset[tuple[int, ...]] = frozenset()
-    drawn: dict[str, tuple[InteractiveMarkerInfo, tuple[Shape, ...]]] = field(default_factory=dict)
+    drawn: dict[str, tuple[InteractiveMarkerInfo, tuple[Shape, ...], tuple[Shape, ...]]] = field(
+        default_factory=dict
+    )
 
     @property
     def markers(self) -> MarkerSet:
@@ -74,18 +79,24 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers; only those of changed ones are computed."""
+        """Return the first shapes of its markers, those of bare controls last.
+
+        Only those of changed markers are computed.
+        """
         shapes: list[Shape] = []
+        added: list[Shape] = []
         before, self.drawn = self.drawn, {}
         for name, marker in self.markers.markers.items():
             found = before.get(name)
             if found is None or found[0] is not marker:
-                found = marker, tuple(interactive_marker_shapes(marker))
+                own = tuple(interactive_marker_shapes(marker))
+                found = marker, own, tuple(default_shapes(marker))
             self.drawn[name] = found
             shapes += found[1]
-            if len(shapes) > _MOST_SHAPES:
+            added += found[2]
+            if len(shapes) > MOST_DRAWN:
                 break
-        return shapes
+        return (shapes + added)[: MOST_DRAWN + 1]
 
 
 @dataclass(slots=True)
@@ -113,12 +124,14 @@ class MarkerServers:
     Attributes:
         known: The servers by namespace; replaced, never changed.
         shapes: Shapes of the servers, by the topic of their updates; replaced, never changed.
+        left_out: Number of servers that are too many, and not followed.
     """
 
     def __init__(self, caller: ServiceCaller, endpoints: Endpoints) -> None:
         """Follow no server."""
         self.known: Mapping[str, MarkerServerInfo] = {}
         self.shapes: Mapping[str, Sequence[Shape]] = {}
+        self.left_out = 0
         self._caller, self._endpoints = caller, endpoints
         self._servers: dict[str, _Server] = {}  # by topic
         self._publishers: dict[str, Publisher] = {}  # of feedback, by namespace
@@ -207,7 +220,8 @@ class MarkerServers:
 
     def follow(self, topics: Collection[str]) -> None:
         """Follow the servers that publish updates on these topics, and no others."""
-        followed = sorted(it for it in topics if it.endswith(UPDATES))[:_MOST_SERVERS]
+        found = sorted(it for it in topics if it.endswith(UPDATES))
+        followed, self.left_out = found[:_MOST_SERVERS], len(found[_MOST_SERVERS:])
         node = self._endpoints.node
         with self._lock:
             for topic in self._servers.keys() - set(followed):

@@ -1,5 +1,7 @@
 """Descriptions of interactive markers, and what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion
@@ -8,7 +10,11 @@ from std_msgs.msg import Header
 from visualization_msgs.msg import InteractiveMarkerControl, Marker, MenuEntry
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.interactive_markers.marker_shapes import interactive_marker_shapes
+from mujoco_ros.model.pose import Pose as RelativePose
+from mujoco_ros.viewer.interactive_markers.marker_shapes import (
+    default_shapes,
+    interactive_marker_shapes,
+)
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import marker_info
 
@@ -89,16 +95,37 @@ def test_shapes_move_with_the_marker_or_keep_their_first_orientation():
     np.testing.assert_allclose(shape.axes[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
 
 
-def test_a_shape_in_the_frame_of_the_marker_moves_with_it_and_one_in_another_frame_does_not():
+def pose_at(x: float, quarters: int = 0) -> RelativePose:
+    """Return a pose at a place on the x axis, turned about z."""
+    turn = 0.25 * np.pi * quarters
+    quat = np.array([np.cos(turn), 0.0, 0.0, np.sin(turn)])
+    return RelativePose(position=np.array([x, 0.0, 0.0]), quat_wxyz=quat)
+
+
+def test_shapes_of_other_frames_are_attached_where_they_were_described_and_move_with_the_marker():
     made = marker("m", pose=LEFT)
     other = Marker(type=Marker.CUBE, header=Header(frame_id="hand"))
     same = Marker(type=Marker.CUBE, header=Header(frame_id="world"))
     made.controls[0].markers = [same, other]
     info = marker_info(made)
     np.testing.assert_allclose(info.controls[0].shapes[0].position, [0.0, 1.0, 0.0], atol=1e-12)
-    first, second = boxes(made)
+    first, second = (it for it in interactive_marker_shapes(info) if it.kind is ShapeKind.BOX)
     np.testing.assert_allclose(first.position, [0.0, 0.0, 0.0], atol=1e-12)
     assert (first.frame, second.frame) == ("world", "hand")
+    frames = {"world": RelativePose()}
+    assert second.pose(frames.get) is None, "the frame is not known yet"
+    frames["hand"] = pose_at(3.0)
+    np.testing.assert_allclose(second.pose(frames.get).position, [3.0, 0.0, 0.0], atol=1e-12)
+    frames["hand"] = pose_at(9.0)  # it moves on, without the shape
+    moved = replace(info, pose=pose_at(5.0, quarters=2))  # before, it was at 1, to the left
+    _, shape = (it for it in interactive_marker_shapes(moved) if it.kind is ShapeKind.BOX)
+    found = shape.pose(frames.get)
+    np.testing.assert_allclose(found.position, [5.0, 2.0, 0.0], atol=1e-12)
+    np.testing.assert_allclose(found.matrix[:, 0], [0.0, 1.0, 0.0], atol=1e-12)
+    again = replace(info, frame="tool", pose=pose_at(0.0))
+    frames["tool"] = pose_at(7.0, quarters=1)
+    _, shape = (it for it in interactive_marker_shapes(again) if it.kind is ShapeKind.BOX)
+    np.testing.assert_allclose(shape.pose(frames.get).position, [9.0, 0.0, 0.0], atol=1e-12)
 
 
 def test_controls_without_shapes_have_arrows_and_circles():
@@ -112,7 +139,9 @@ def test_controls_without_shapes_have_arrows_and_circles():
     made.scale = 2.0
     info = marker_info(made)
     assert not any(it.shapes for it in info.controls[1:]), "made only when they are drawn"
-    shapes = list(interactive_marker_shapes(info))
+    described = list(interactive_marker_shapes(info))
+    assert [it.kind for it in described] == [ShapeKind.BOX, ShapeKind.TEXT]
+    shapes = list(default_shapes(info))
     first, second = (it for it in shapes if it.kind is ShapeKind.ARROW)
     np.testing.assert_allclose(first.end, [-0.8, 0.0, 0.0], atol=1e-12)
     np.testing.assert_allclose(second.end, [2.8, 0.0, 0.0], atol=1e-12)

@@ -113,6 +113,24 @@ def test_markers_from_before_are_requested_and_drawn(client, server):
     assert sum(it.kind is ShapeKind.ARROW for it in shapes) == 6, "of controls without shapes"
 
 
+def test_what_servers_describe_is_drawn_before_arrows_and_circles(client, server):
+    server.add(marker("via"))
+    assert client.until(lambda: "via" in client.markers)
+    assert client.until(lambda: len(client.drawings.shapes().get(TOPIC, ())) > 4)
+    kinds = [it.kind for it in client.drawings.shapes()[TOPIC]]
+    assert kinds[:4] == [ShapeKind.BOX, ShapeKind.TEXT] * 2
+
+
+def test_more_servers_than_are_followed_are_counted(client):
+    topics = [f"/s{it:02}/update" for it in range(23)]
+    client.servers.follow(topics)
+    client.servers.tick(0.0)
+    assert client.servers.left_out == 3
+    assert list(client.servers.known) == [it.removesuffix("/update") for it in topics[:20]]
+    client.servers.follow([])
+    assert client.servers.left_out == 0
+
+
 def test_updates_add_move_and_erase_markers(client, server):
     assert client.until(lambda: "goal" in client.markers)
     calls = client.calls
