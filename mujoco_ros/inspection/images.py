@@ -1,14 +1,18 @@
-"""Images of robots at their start: their visual shapes, and their collision shapes."""
+"""Images of robots and models at their start: their visual shapes, and their collision shapes."""
 
 import copy
 import math
+from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import cv2
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
 from mujoco_ros.rendering.quality import RICH
@@ -22,6 +26,8 @@ _VISUAL, _COLLIDES, _HIDDEN = 2, 3, 5
 """Groups of geoms."""
 _COLLISION_RGBA = (0.9, 0.55, 0.2, 1.0)
 _BACKGROUND = 240
+_HEADLIGHT = 0.45
+"""Light of models alone, most of which have none."""
 _MARGIN = 0.75
 """Distance in terms of the sphere around the boxes of all geoms, which robots do not fill."""
 
@@ -49,11 +55,51 @@ def robot_images(
             try:
                 for side, azimuth in _AZIMUTHS_DEG.items():
                     camera.azimuth = azimuth
-                    image = _render(version, data, camera, groups, resources)
+                    image = _render(version, data, camera, groups, resources, _SIZE)
                     found.append((side + suffix, _png(image)))
             finally:
                 resources.free()
     return found
+
+
+def model_image(
+    path: Path,
+    size: tuple[int, int],
+    frame: Callable[[mujoco.MjModel, mujoco.MjData, mujoco.MjvCamera], None],
+) -> np.ndarray:
+    """Return an image of a model alone, in its first keyframe.
+
+    Args:
+        path: A file of a robot or an object.
+        size: Width and height [pixels].
+        frame: Moves a free camera so that it has the model in view.
+
+    Returns:
+        Red, green and blue.  # (height, width, 3) uint8
+
+    Raises:
+        UserInputError: The file cannot be read or compiled.
+        RenderingError: OpenGL does not work on this machine.
+    """
+    try:
+        model = load_spec(path, "").compile()
+    except (ValueError, mujoco.FatalError) as error:
+        raise UserInputError(str(error)) from error
+    data = mujoco.MjData(model)
+    if model.nkey:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    mujoco.mj_forward(model, data)
+    model.vis.headlight.ambient[:] = model.vis.headlight.diffuse[:] = _HEADLIGHT
+    camera = mujoco.MjvCamera()
+    camera.azimuth, camera.elevation = _AZIMUTHS_DEG["from the front right"], _ELEVATION_DEG
+    frame(model, data, camera)
+    with closing(open_context()):
+        resources = upload(model, RICH)
+        grow_buffer(resources, *size)
+        try:
+            return _render(model, data, camera, (0, 1, _VISUAL), resources, size)
+        finally:
+            resources.free()
 
 
 def _collisions(model: mujoco.MjModel) -> mujoco.MjModel:
@@ -90,6 +136,7 @@ def _render(
     camera: mujoco.MjvCamera,
     groups: tuple[int, ...],
     resources: mujoco.MjrContext,
+    size: tuple[int, int],
 ) -> np.ndarray:
     """Return an image on a light background.  # (height, width, 3) uint8."""
     option = mujoco.MjvOption()
@@ -99,7 +146,7 @@ def _render(
     scene = mujoco.MjvScene(model, maxgeom=model.ngeom + 2 * model.nwrap + 1000)
     every = int(mujoco.mjtCatBit.mjCAT_ALL)
     mujoco.mjv_updateScene(model, data, option, None, camera, every, scene)
-    width, height = _SIZE
+    width, height = size
     rectangle = mujoco.MjrRect(0, 0, width, height)
     image, depth = np.zeros((height, width, 3), np.uint8), np.zeros((height, width), np.float32)
     try:

@@ -1,15 +1,23 @@
 """Lists with a search: models to spawn, and worlds to load."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_client import EntityClient, OfferedModel
+from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.panels import widgets
-from mujoco_ros.viewer.style import COORDINATE_GAP, FILL, MODEL_LIST_HEIGHT
+from mujoco_ros.viewer.style import (
+    COORDINATE_GAP,
+    FILL,
+    IMAGE_LIST_HEIGHT,
+    IMAGE_SIZE,
+    MODEL_LIST_HEIGHT,
+)
 
 _START = (0.0, 0.0, 0.5)
 _SPEED_M = 0.01
@@ -22,6 +30,7 @@ class OfferedList(ABC):
         title: Title above it.
         kind: What its items are.
         tip: Tip of the button that requests it.
+        height: Its height [px].
         chosen: URI of the chosen item; empty without one.
         latest: The latest request.
     """
@@ -29,6 +38,7 @@ class OfferedList(ABC):
     title: ClassVar[str]
     kind: ClassVar[str]
     tip: ClassVar[str] = ""
+    height: ClassVar[float] = MODEL_LIST_HEIGHT
 
     def __init__(self, client: EntityClient) -> None:
         self.chosen = ""
@@ -65,17 +75,21 @@ class OfferedList(ABC):
         name = f"##search {self.kind}"
         _, self._search = imgui.InputTextWithHint(name, self.kind, self._search)
         wanted = self._search.casefold()
-        with widgets.child(f"{self.kind}s", height=MODEL_LIST_HEIGHT) as is_visible:
+        with widgets.child(f"{self.kind}s", height=self.height) as is_visible:
             for model in models if is_visible else ():
                 if wanted in f"{model.file} {model.description}".casefold():
-                    if imgui.Selectable(f"{model.file}##{model.uri}", model.uri == self.chosen):
-                        self.choose(model)
-                    imgui.SetItemTooltip(model.description)
+                    self.build_item(model)
         self.build_action(next((it for it in models if it.uri == self.chosen), None))
+
+    def build_item(self, model: OfferedModel) -> None:
+        """Build an item."""
+        if imgui.Selectable(f"{model.file}##{model.uri}", model.uri == self.chosen):
+            self.choose(model)
+        imgui.SetItemTooltip(model.description)
 
 
 class SpawnList(OfferedList):
-    """The models that can be spawned.
+    """The models that can be spawned, with their images.
 
     Attributes:
         name: Name of the next entity.
@@ -84,9 +98,24 @@ class SpawnList(OfferedList):
 
     title, kind = "Spawn", "model"
     tip = "The simulator measures each model once."
+    height = IMAGE_LIST_HEIGHT
 
-    def __init__(self, client: EntityClient) -> None:
+    def __init__(
+        self,
+        client: EntityClient,
+        images: ModelImages,
+        upload: Callable[[np.ndarray], int],
+    ) -> None:
+        """List the models of a client.
+
+        Args:
+            client: Offers the models.
+            images: Their images.
+            upload: Returns the texture of an image.
+        """
         super().__init__(client)
+        self._images, self._upload = images, upload
+        self._textures: dict[str, int] = {}
         self.name = ""
         self.position = list(_START)
 
@@ -97,6 +126,21 @@ class SpawnList(OfferedList):
     def request_list(self) -> Request:
         """Request the models."""
         return self._client.list_spawnables()
+
+    def build_item(self, model: OfferedModel) -> None:
+        """Build an item with its image, as soon as that is there."""
+        self._images.request([it.uri for it in self._client.spawnables])
+        image = self._images.found.get(model.uri)
+        size, start = imgui.Vec2(*IMAGE_SIZE), imgui.GetCursorPosY()
+        if image is None:
+            imgui.Dummy(size)
+        else:
+            if model.uri not in self._textures:
+                self._textures[model.uri] = self._upload(image)
+            imgui.Image(self._textures[model.uri], size)
+        imgui.SameLine()
+        imgui.SetCursorPosY(start + 0.5 * (size.y - imgui.GetTextLineHeight()))
+        super().build_item(model)
 
     def choose(self, chosen: OfferedModel) -> None:
         """Choose a model and suggest its name."""

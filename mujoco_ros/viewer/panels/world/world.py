@@ -3,12 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.world.entity_tree import EntityTree
@@ -25,7 +27,8 @@ class WorldPanel(Panel):
         super().__init__(state)
         self._clients, self._displays = clients, displays
         self._tree = EntityTree(state, clients.entities, displays)
-        self._spawn, self._worlds = SpawnList(clients.entities), WorldList(clients.entities)
+        self._spawn = SpawnList(clients.entities, ModelImages(), self._upload)
+        self._worlds = WorldList(clients.entities)
         self._is_prepared = False
 
     def update(self) -> None:
@@ -42,6 +45,10 @@ class WorldPanel(Panel):
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
         self._displays.restore(settings)
+
+    def _upload(self, image: np.ndarray) -> int:
+        rows, columns = image.shape[:2]
+        return int(self.viewer.upload_image(0, image.tobytes(), columns, rows, 3))
 
     def build(self) -> None:
         """Build a node per entity, and models and worlds below, but not in a replay."""

@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 from mujoco.studio import ux
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 from panel_frames import Frames
 
 from mujoco_ros.viewer.clients import ParameterInfo
@@ -183,6 +184,25 @@ def test_a_model_is_listed_found_and_spawned(world, clients):
     world.use("##entity", entered=" crate ")
     world.use("Spawn")
     assert clients.called("spawn") == [("crate", BOX.uri, (1.5, 0.0, 0.5))]
+
+
+def test_images_of_models_are_shown_when_they_are_there_and_uploaded_once(
+    world, clients, monkeypatch
+):
+    uploads, shown = [], []
+    panel = world.panel
+    panel.viewer.upload_image = lambda *image: uploads.append(image) or 7
+    monkeypatch.setattr(imgui, "Image", lambda texture, _size: shown.append(texture))
+    clients.entities.spawnables = (ARM, BOX)
+    world.build()
+    assert not shown
+    panel._spawn._images.found = {BOX.uri: np.zeros((72, 96, 3), np.uint8)}
+    world.build(3)
+    assert [it[0] for it in uploads] == [0]
+    assert uploads[0][2:] == (96, 72, 3)
+    assert shown == [7] * 3
+    world.use(f"box.xml##{BOX.uri}")
+    assert panel._spawn.chosen == BOX.uri
 
 
 def test_a_world_is_loaded_after_a_question(world, clients):
