@@ -46,6 +46,7 @@ class RobotControl:
         joints: The joints.
         references: Their references, written by `update`.
         stream: Settings of streams.
+        streams: The streams.
         rates: Rates of the command sources.
         q: Measured positions, to be set before `update` while `active`.  # (n,)
         dq: Measured velocities.  # (n,)
@@ -80,8 +81,7 @@ class RobotControl:
         count = len(joints.names)
         self.joints = joints
         self.references = references
-        self.stream = StreamSettings()
-        self.rates = CommandRates()
+        self.stream, self.rates = StreamSettings(), CommandRates()
         self.q, self.dq, self.effort = np.zeros((3, count))
         self.timestep = timestep
         self._emit = emit
@@ -92,14 +92,14 @@ class RobotControl:
         self._now = 0.0  # time of the last step or command
         settings = TrajectorySettings(trajectory=np.zeros(count), goal=np.zeros(count))
         self.trajectory = TrajectoryController(joints, references, settings, emit)
-        self._streams = RobotStreams(joints, references, self._stop)
+        self.streams = RobotStreams(joints, references, self._stop)
         self.gripper: GripperController | None = None
         drive = tendon if joints.gripper is None else JointDrive(self, joints.gripper)
         if drive is not None:
             self.gripper = GripperController(drive, GripperSettings(), emit)
         self._sources: dict[CommandSource, JointOwner] = {
             CommandSource.TRAJECTORY: self.trajectory,
-            **self._streams.by_source,
+            **self.streams.by_source,
             **({CommandSource.GRIPPER: self.gripper} if self.gripper is not None else {}),
         }
         self.cartesian = None if cartesian is None else cartesian(self)
@@ -116,7 +116,7 @@ class RobotControl:
     ) -> None:
         """Use another array of references (3, n) after a change of the model."""
         self.references.rebind(references)
-        self._streams.bind()
+        self.streams.bind()
         self.timestep = timestep
         self.limit_effort = limit_effort
         if self.gripper is not None and tendon is not None:
@@ -125,7 +125,7 @@ class RobotControl:
     @property
     def active(self) -> bool:
         """Whether `update` is needed."""
-        if self._streams.active:
+        if self.streams.active:
             return True
         gripping = self.gripper is not None and self.gripper.busy
         moving = self.cartesian is not None and self.cartesian.busy
@@ -198,7 +198,7 @@ class RobotControl:
             return
         self._now = time
         self.rates.add(source, time)
-        stream, hold = self._streams.by_source[source], self.reset_hold
+        stream, hold = self.streams.by_source[source], self.reset_hold
         joints, values = hold.admit(source, stream, command.joints, command.values, self.q, time)
         if len(joints):
             self._claim(source, joints, time)
@@ -259,7 +259,7 @@ class RobotControl:
             joints: Which joints are released; None for all.  # (n,) bool
             measured: Whether joints hold their measured positions.
         """
-        stream = self._streams.by_source[source]
+        stream = self.streams.by_source[source]
         released = stream.owned.copy()
         if measured:
             released |= self._owners.unclaimed
@@ -268,7 +268,7 @@ class RobotControl:
         if measured:
             stream.positioned[released] = False
         indices = np.flatnonzero(released)
-        self._streams.hold(source, indices, self.q)
+        self.streams.hold(source, indices, self.q)
         stream.release(indices)
         self._owners.release(indices)
 
@@ -321,7 +321,7 @@ class RobotControl:
         return ControlState(
             sources={source: owner.save_state() for source, owner in self._sources.items()},
             owners=self._owners.save_state(),
-            damped=self._streams.damped.copy(),
+            damped=self.streams.damped.copy(),
             reset_hold=self.reset_hold.save_state(),
         )
 
@@ -330,7 +330,7 @@ class RobotControl:
         for source, owner in self._sources.items():
             owner.restore_state(state.sources[source])
         self._owners.restore_state(state.owners)
-        self._streams.damp(state.damped)
+        self.streams.damp(state.damped)
         self.reset_hold.restore_state(state.reset_hold)
 
     def update(self, time: float) -> None:
@@ -338,13 +338,13 @@ class RobotControl:
         self._now = time
         if self.trajectory.busy:
             self.trajectory.update(time, self.q, self.dq)
-        self._streams.update(time, self.timestep, self.stream.timeout)
+        self.streams.update(time, self.timestep, self.stream.timeout)
         if self.cartesian is not None and self.cartesian.busy:
             self.cartesian.update(time)
         if self.gripper is not None and self.gripper.busy:
             self.gripper.update(time, self.timestep)
-        if self._streams.damping:
-            np.copyto(self.references.q, self.q, where=self._streams.damped)
+        if self.streams.damping:
+            np.copyto(self.references.q, self.q, where=self.streams.damped)
 
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
         return tuple(self.joints.names[i] for i in joints)
@@ -365,13 +365,13 @@ class RobotControl:
                 )
                 owner.release(lost, f"preempted by {source} on joint '{names[0]}'")
         claimed = np.concatenate([lost for _, lost in preempted])
-        self._streams.end_damping(claimed)
+        self.streams.end_damping(claimed)
         if source not in _CONTINUING:
             self.references.values[1:, claimed] = 0.0
 
     def _hold_positions(self) -> None:
         """Set the references of all joints to hold their position."""
-        self._streams.hold_all(self.q)
+        self.streams.hold_all(self.q)
         if self.cartesian is not None:
             self.cartesian.settle()
         self.references.dq[:] = 0.0
@@ -380,14 +380,14 @@ class RobotControl:
         self.state_set_at = -np.inf
         self.rates.clear()
         self.trajectory.reset(reason)
-        self._streams.reset()
+        self.streams.reset()
         if self.cartesian is not None:
             self.cartesian.reset()
         self._owners.release()
 
     def _stop(self, source: CommandSource, joints: np.ndarray) -> None:
         """Release joints of a stream after its timeout: hold their position, or damp them."""
-        self._streams.stop(source, joints, self.q, damp=self.stream.on_timeout == "damp")
+        self.streams.stop(source, joints, self.q, damp=self.stream.on_timeout == "damp")
         self._owners.release(joints)
         self._emit(
             StreamStopped(

@@ -50,6 +50,7 @@ class RobotStreams:
         self._velocity = self.by_source[CommandSource.VELOCITY]
         positioned = [POSITION in interfaces for interfaces in joints.interfaces]
         self._integrates = np.array(positioned, dtype=bool)
+        self._unpositioned = np.zeros(len(joints.names), dtype=bool)  # by one stream
 
     def bind(self) -> None:
         """Use the references again after they were rebound."""
@@ -109,6 +110,13 @@ class RobotStreams:
             self.damped[joints] = self.damping = True
             self._references.tau[joints] = 0.0
         self.by_source[source].release(joints)
+
+    def find_unpositioned(self, out: np.ndarray) -> None:
+        """Set which joints follow a velocity or an effort alone, or are damped.  # (n,) bool"""
+        np.copyto(out, self.damped)
+        for source, stream in self._each:
+            if stream.busy and source is not CommandSource.VELOCITY:  # which is integrated
+                out |= np.greater(stream.owned, stream.positioned, out=self._unpositioned)
 
     def damp(self, joints: np.ndarray) -> None:
         """Damp these joints and no other.  # (n,) bool"""

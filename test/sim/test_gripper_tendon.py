@@ -15,6 +15,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
 
@@ -109,6 +110,17 @@ def test_the_gripper_opens_and_closes_to_a_width_in_metres(grippers, name):
         assert ended.position == pytest.approx(position, abs=0.0005)
         assert gap(simulation) == pytest.approx(2 * position, abs=1e-4)
         assert simulation.data.ctrl[0] == pytest.approx(position / OPEN * FULL, abs=1e-9)
+
+
+def test_the_position_command_in_force_is_that_of_the_tendon(grippers):
+    simulation = grippers(hand(box=BOX))
+    commands = PositionCommands(simulation.plant)
+    (addresses,) = commands.addresses
+    assert list(addresses) == ["split"]
+    for position in (OPEN, 0.01):
+        grip(simulation, position)
+        commands.update()
+        assert commands.values[addresses["split"]] == pytest.approx(position, abs=1e-9)
 
 
 def test_on_a_box_the_gripper_stalls_and_squeezes_with_the_force_of_the_servo(grippers):

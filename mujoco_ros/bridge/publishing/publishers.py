@@ -17,7 +17,12 @@ from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic, split
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, WrenchSign, clock_topic
+from mujoco_ros.bridge.publishing.topics import (
+    CARTESIAN_STATE,
+    JOINT_REFERENCES,
+    WrenchSign,
+    clock_topic,
+)
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
@@ -27,7 +32,7 @@ from mujoco_ros.sim.stepping.manager_source import whole_steps
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
-_APART = ("controller_state", CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
+_APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
 _AT_TICKS = 0
 """In place of a number of steps: only at ticks of the lockstep."""
 _SECOND = 1_000_000_000

@@ -22,6 +22,7 @@ from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.realism.measured_poses import MeasuredPoses
 from mujoco_ros.sim.tracking import Tracking
 
@@ -76,6 +77,7 @@ class TopicPlan:
             poses = RelativePoses(frames.linked_bodies, parents, self._measured.data)
             optical = OpticalPoses(frames.following, self._measured.data)
         tracking, motions = Tracking(plant), FrameMotions(plant)
+        commands = PositionCommands(plant)
         distances = Distances(plant.model)
         marked, true_marked = np.zeros((2, *sample.sensordata.shape))
         self.arrays: dict[str, np.ndarray] = {
@@ -97,6 +99,7 @@ class TopicPlan:
             "true_relative_poses": true_poses.values,
             "true_optical_poses": true_optical.values,
             "reference_position": references.q,
+            "position_commands": commands.values,
             "reference_velocity": references.dq,
             "reference_effort": references.tau,
             "reference_acceleration": tracking.acceleration,
@@ -122,6 +125,7 @@ class TopicPlan:
             "true_optical_poses": true_optical.update,
             CARTESIAN_STATE: motions.update,
             "position_error": lambda: tracking.update(now()),
+            "position_commands": commands.update,
         }
         topics: list[Topic] = []
         first_base = first_joint = 0
@@ -129,7 +133,8 @@ class TopicPlan:
             joints = plant.controls[index].joints.with_interface(POSITION) if controllers else ()
             controlled = [(joint, first_joint + joint) for joint in joints]
             base = motions.bases.get(index, "") if controllers else ""
-            topics += robot_topics(index, robot, first_base, wrench_sign, controlled, base)
+            own = commands.addresses[index]
+            topics += robot_topics(index, robot, first_base, wrench_sign, controlled, base, own)
             first_base += len(robot.bases)
             first_joint += len(robot.joints.names)
         if plant.realism is not None:

@@ -1,7 +1,7 @@
 """The topics of a robot: its joints, bases and trajectory controller, and its sensors."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
@@ -36,6 +36,7 @@ LATCHED = QoSProfile(
 TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
 WORLD = "world"
 CARTESIAN_STATE = "cartesian_state"
+JOINT_REFERENCES = "joint_references"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"
 
 
@@ -53,6 +54,7 @@ def robot_topics(
     wrench_sign: WrenchSign,
     controlled: Sequence[tuple[int, int]] = (),
     base: str = "",
+    commanded: Mapping[str, int] | None = None,
 ) -> Iterator[Topic]:
     """Yield the topics of a robot except TF.
 
@@ -64,11 +66,14 @@ def robot_topics(
         controlled: Joints of its trajectory controller: index among the robot's joints, and among
             the joints of all robots.
         base: Base of the frame that its Cartesian controller moves; empty without one.
+        commanded: Addresses in the array ``position_commands`` of what takes commands, by name.
     """
     # MuJoCo's force and torque sensors report the load of the parent on the child.
     load_sign = -1.0 if wrench_sign == "child_on_parent" else 1.0
     if robot.joints.names:
         yield _joint_states(index, robot)
+    if commanded:
+        yield _joint_references(index, robot, commanded)
     if controlled:
         yield _controller_state(index, robot, controlled)
     if base:
@@ -128,6 +133,18 @@ def _joint_states(index: int, robot: RobotLayout) -> Topic:
     ):
         numbers |= {f"{field}.{i}": NumberSource(source, int(a)) for i, a in enumerate(addresses)}
     return robot_topic(index, robot, "joint_states", "", message, numbers, RELIABLE)
+
+
+def _joint_references(index: int, robot: RobotLayout, commanded: Mapping[str, int]) -> Topic:
+    zeros = array("d", [0.0] * len(commanded))
+    message = JointState(name=list(commanded), position=zeros, velocity=zeros, effort=zeros)
+    numbers: dict[str, NumberSource] = {}
+    for i, (name, address) in enumerate(commanded.items()):
+        numbers[f"position.{i}"] = NumberSource("position_commands", address)
+        if name in robot.joints.names:  # not a tendon
+            numbers[f"velocity.{i}"] = NumberSource("reference_velocity", address)
+            numbers[f"effort.{i}"] = NumberSource("reference_effort", address)
+    return robot_topic(index, robot, JOINT_REFERENCES, "", message, numbers, RELIABLE)
 
 
 def _controller_state(

@@ -47,6 +47,7 @@ MIN_TIMESTEP = 1e-5
 MAX_TIMESTEP = 0.1
 RATES = {
     "joint_states": 500.0,
+    "joint_references": 500.0,
     **{kind.key: kind.rate_hz for kind in SENSOR_KINDS},
     "sensor_states": 500.0,
     "sensor_array": 100.0,

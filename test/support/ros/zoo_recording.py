@@ -32,7 +32,11 @@ INTERFACES = ("position", "velocity", "effort")
 PERIODIC: dict[str, tuple[type, str]] = {
     "/clock": (Clock, RELIABLE),
     "/tf": (TFMessage, RELIABLE),
-    **{f"/{robot}/joint_states": (JointState, RELIABLE) for robot in ROBOTS},
+    **{
+        f"/{robot}/{topic}": (JointState, RELIABLE)
+        for robot in ROBOTS
+        for topic in ("joint_states", "joint_references")
+    },
     **{
         f"/{robot}/joint_trajectory_controller/controller_state": (
             JointTrajectoryControllerState,
