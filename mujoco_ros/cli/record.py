@@ -13,6 +13,7 @@ from pathlib import Path
 from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
+from mujoco_ros.cli import record_dataset
 from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
 from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
@@ -40,18 +41,24 @@ _LOG = logging.getLogger("mujoco_ros.record")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Record until a signal; return the exit code."""
-    options, ros_arguments = parse(_parser(), arguments)
+    parser = _parser()
+    options, ros_arguments = parse(parser, arguments)
+    record_dataset.check_options(parser, options)
     logging.basicConfig(format="record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     try:
         if options.repair is not None:
             return _repair(options.repair)
+        if options.lerobot is not None:
+            return record_dataset.record_dataset(options, ros_arguments)
         return _record(options, ros_arguments)
     except UserInputError as error:
         return fail(str(error))
 
 
 def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
+    if options.output is None:
+        options.output = Path(datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S"))
     signals: list[int] = []
     handle_signals(signals.append, signal.SIGHUP)
     with ros(ros_arguments):
@@ -158,7 +165,6 @@ def _parser() -> argparse.ArgumentParser:
         "--output",
         type=Path,
         metavar="FOLDER",
-        default=Path(datetime.now().strftime("rosbag2_%Y_%m_%d-%H_%M_%S")),
         help="folder to create; default: named after the date and time",
     )
     parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="topics to record")
@@ -192,6 +198,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--repair", type=Path, metavar="FOLDER", help="index a bag after a sudden end"
     )
+    record_dataset.add_options(parser)
     return parser
 
 

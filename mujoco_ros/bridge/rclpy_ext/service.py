@@ -84,7 +84,9 @@ class Responder:
         self(failure(self.response, str(error), error.code))
 
     def attempt(
-        self, call: Callable[[], object], expected: type[Exception] | tuple[()] = ()
+        self,
+        call: Callable[[], object],
+        expected: type[Exception] | tuple[type[Exception], ...] = (),
     ) -> None:
         """Call a function; send a failure if it raises, and log all but `expected` exceptions."""
         try:

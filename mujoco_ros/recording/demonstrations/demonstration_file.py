@@ -20,6 +20,7 @@ STATE, ACTION, GOAL = "observation.state", "action", "observation.environment_st
 IMAGES = "observation.images."
 COMMANDS, COMMANDED = "replay.commands", "replay.is_commanded"
 QPOS, QVEL, SEED = "replay.qpos", "replay.qvel", "replay.seed"
+TIME = "replay.time"
 
 
 class DemonstrationFile:

@@ -5,16 +5,15 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any
+from typing import Any, Protocol
 
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class, subscription_qos
-from mujoco_ros.recording.definitions import definition
+from mujoco_ros.recording.definitions import Definition, definition
 from mujoco_ros.recording.metadata import RecordedTopic
-from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.qos import as_rosbag2
 from mujoco_ros.recording.ros.sim_clock import SimClock
 from mujoco_ros.recording.selection import Selection
@@ -32,6 +31,18 @@ _Received = tuple[int, int, int, RecordedTopic, bytes]
 _TIME: Callable[[_Received], int] = itemgetter(0)
 
 
+class MessageSink(Protocol):
+    """What recorded messages are written into, such as a `Bag`."""
+
+    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+        """Add a topic before its first message."""
+
+    def write(
+        self, topic: RecordedTopic, log_time: int, publish_time: int, sequence: int, data: bytes
+    ) -> None:
+        """Add a message; times in nanoseconds."""
+
+
 class Recorder:
     """Records selected topics, including those that appear later.
 
@@ -43,7 +54,7 @@ class Recorder:
     """
 
     def __init__(
-        self, node: Node, bag: Bag, selection: Selection, clock: SimClock | None = None
+        self, node: Node, bag: MessageSink, selection: Selection, clock: SimClock | None = None
     ) -> None:
         """Start without a topic, with simulated time if there is a `clock`; `node` is not spun."""
         self._node, self._bag, self._selection, self._clock = node, bag, selection, clock

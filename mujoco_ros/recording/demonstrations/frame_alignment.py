@@ -1,0 +1,189 @@
+"""Frames at a constant rate from samples of topics, aligned by their stamps."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+_SECOND = 1_000_000_000
+"""In nanoseconds."""
+_LONGEST_SILENCE_NS = 2 * _SECOND
+"""Simulated time after which a sample is missing, which bounds the memory."""
+_ROUNDING = 1e-6
+"""Tolerance, in frames."""
+
+
+class MissingSampleError(Exception):
+    """A topic has no sample near a frame."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AlignedFrame:
+    """Samples of one frame.
+
+    Attributes:
+        time: Stamp of its newest image, or without images, when it is due [ns].
+        end: Time of the next frame [ns].
+        samples: Values by topic: images and states of its time, commands of its end.
+    """
+
+    time: int
+    end: int
+    samples: Mapping[str, np.ndarray]
+
+
+class FrameAlignment:
+    """Aligns samples to frames.
+
+    Frame k is due at k / fps, as images of cameras of that rate are. It has the image of each
+    camera that is nearest to that time, by less than a frame. Its time is that of the newest of
+    these images. States are the nearest ones to its time, by at most half a frame. Commands are the
+    last ones before the next frame, and none from before its own time. No sample is used twice.
+
+    Attributes:
+        newest: Newest stamp of all samples [ns].
+        largest_offset: Largest time from when a frame was due to one of its images [ns].
+    """
+
+    def __init__(
+        self, fps: int, *, images: Iterable[str], states: Iterable[str], commands: Iterable[str]
+    ) -> None:
+        """Align samples of topics.
+
+        Args:
+            fps: Frames a second of simulated time.
+            images: Topics of images.
+            states: Topics of states.
+            commands: Topics of commands.
+        """
+        self.newest = self.largest_offset = 0
+        self._fps, self._period = fps, _SECOND / fps
+        self._images, self._states, self._commands = tuple(images), tuple(states), tuple(commands)
+        topics = (*self._images, *self._states, *self._commands)
+        self._topics = {topic: _Samples() for topic in topics}
+        self._frame: int | None = None  # number of the frame whose images are chosen next
+        self._instant: tuple[int, dict[str, np.ndarray]] | None = None  # time and images
+        self._begun: tuple[int, dict[str, np.ndarray]] | None = None  # with states
+
+    def add(self, topic: str, time: int, values: np.ndarray) -> bool:
+        """Add a sample of a topic; return False if its stamp [ns] is before that of the last one.
+
+        A second sample of the same stamp is ignored, as the state is the same.
+        """
+        samples = self._topics[topic]
+        if time < samples.newest:
+            return False
+        if time > samples.newest:
+            samples.add(time, values)
+            self.newest = max(self.newest, time)
+        return True
+
+    def frames(self) -> Iterator[AlignedFrame]:
+        """Yield the frames that are complete now.
+
+        Raises:
+            MissingSampleError: A topic has no sample near a frame, or none for a long time.
+        """
+        while True:
+            if self._instant is None and (chosen := self._choose_images()) is not None:
+                self._instant = chosen
+            if self._instant is None:
+                return
+            time, values = self._instant
+            if self._begun is not None:
+                if not self._has(self._commands, time):
+                    return
+                begin, begun = self._begun
+                for topic in self._commands:
+                    begun[topic] = self._command(topic, begin, time)
+                self._begun = None
+                yield AlignedFrame(time=begin, end=time, samples=begun)
+            if not self._has(self._states, time):
+                return
+            for topic in self._states:
+                values[topic] = self._nearest(topic, time, 0.5 * self._period)[1]
+            self._begun, self._instant = self._instant, None
+
+    def _choose_images(self) -> tuple[int, dict[str, np.ndarray]] | None:
+        """Return time and images of the next frame; None until all have arrived."""
+        if self._frame is None:
+            oldest = [it.oldest for it in self._topics.values() if it.is_waiting]
+            if not oldest or not self._has(self._topics, min(oldest)):
+                return None
+            self._frame = ceil(max(oldest) / self._period - _ROUNDING)
+        due = round(self._frame * self._period)
+        if not self._has(self._images, due):
+            return None
+        time, images = 0, {}
+        for topic in self._images:
+            stamp, images[topic] = self._nearest(topic, due, self._period)
+            time = max(time, stamp)
+            self.largest_offset = max(self.largest_offset, abs(stamp - due))
+        self._frame += 1
+        return time if self._images else due, images
+
+    def _has(self, topics: Iterable[str], time: int) -> bool:
+        """Return whether all topics have an unused sample at or after a time [ns]."""
+        late = [topic for topic in topics if not self._topics[topic].reaches(time)]
+        if late and self.newest - time > _LONGEST_SILENCE_NS:
+            raise MissingSampleError(
+                f"'{late[0]}' has no message for {_LONGEST_SILENCE_NS / _SECOND:g} s of simulated "
+                f"time from {time / _SECOND:.3f} s on"
+            )
+        return not late
+
+    def _nearest(self, topic: str, time: int, most: float) -> tuple[int, np.ndarray]:
+        """Take the sample nearest to a time, by less than `most` [ns]; there are later ones."""
+        stamp, values = self._topics[topic].take_nearest(time)
+        if abs(stamp - time) >= most:
+            raise MissingSampleError(
+                f"'{topic}' has no message within {most / 1e6:.0f} ms of {time / _SECOND:.3f} s, "
+                f"but one at {stamp / _SECOND:.3f} s; a slower simulation (real_time_factor) or "
+                "fewer frames (--fps) help"
+            )
+        return stamp, values
+
+    def _command(self, topic: str, begin: int, end: int) -> np.ndarray:
+        stamp, values = self._topics[topic].take_last_before(end)
+        if not begin <= stamp < end:
+            raise MissingSampleError(
+                f"'{topic}' has no message from {begin / _SECOND:.3f} to {end / _SECOND:.3f} s"
+            )
+        return values
+
+
+class _Samples:
+    """Samples of a topic that are not used yet."""
+
+    def __init__(self) -> None:
+        self.newest = -1
+        self._queue: deque[tuple[int, np.ndarray]] = deque()
+
+    @property
+    def is_waiting(self) -> bool:
+        return bool(self._queue)
+
+    @property
+    def oldest(self) -> int:
+        return self._queue[0][0]
+
+    def reaches(self, time: int) -> bool:
+        return bool(self._queue) and self._queue[-1][0] >= time
+
+    def add(self, time: int, values: np.ndarray) -> None:
+        self.newest = time
+        self._queue.append((time, values))
+
+    def take_nearest(self, time: int) -> tuple[int, np.ndarray]:
+        queue = self._queue
+        while len(queue) > 1 and abs(queue[1][0] - time) <= abs(queue[0][0] - time):
+            queue.popleft()
+        return queue.popleft()
+
+    def take_last_before(self, time: int) -> tuple[int, np.ndarray]:
+        queue = self._queue
+        while len(queue) > 1 and queue[1][0] < time:
+            queue.popleft()
+        return queue.popleft()

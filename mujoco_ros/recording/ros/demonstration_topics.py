@@ -1,0 +1,193 @@
+"""The topics of which a demonstration consists, and the values of their messages."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from cv_bridge import CvBridge, CvBridgeError
+from sensor_msgs.msg import Image, JointState
+
+from mujoco_ros.model.errors import UserInputError, unknown
+
+_STATES, _REFERENCES = "joint_states", "joint_references"
+_ACTUATORS = "actuator_controller/actuators"
+_RESETS = "reset_event"
+_DESCRIPTION = "robot_description"
+_CAMERA = re.compile(r"/(?:(?P<namespace>.+)/)?camera/(?P<name>[^/]+)/image_raw")
+_JOINT_STATE = "sensor_msgs/msg/JointState"
+_TYPES = {
+    _STATES: _JOINT_STATE,
+    _REFERENCES: _JOINT_STATE,
+    _ACTUATORS: _JOINT_STATE,
+    _RESETS: "std_msgs/msg/Header",
+    _DESCRIPTION: "std_msgs/msg/String",
+}
+_IMAGE = "sensor_msgs/msg/Image"
+_NAME = re.compile(r"<robot\b[^>]*\bname\s*=\s*[\"']([^\"']+)")
+
+
+def is_reset(topic: str) -> bool:
+    """Return whether a topic has the resets of a simulation."""
+    return topic.endswith(f"/{_RESETS}")
+
+
+def is_description(topic: str) -> bool:
+    """Return whether a topic has the description of a robot."""
+    return topic.endswith(f"/{_DESCRIPTION}")
+
+
+def is_valid(topic: str, kind: str) -> bool:
+    """Return whether the messages of a topic have the type that its name suggests."""
+    end = next((it for it in _TYPES if topic.endswith(f"/{it}")), None)
+    return kind == (_IMAGE if end is None else _TYPES[end])
+
+
+def described_name(description: str) -> str:
+    """Return the name of a robot in its description; empty without one."""
+    found = _NAME.search(description)
+    return "" if found is None else found[1]
+
+
+def selection(cameras: Sequence[str] | None) -> re.Pattern[str]:
+    """Return what the names of the topics match that are needed for some cameras, or for all."""
+    topics = [rf"/(?:.+/)?{it}" for it in _TYPES]
+    if cameras is None:
+        topics.append(_CAMERA.pattern.replace("?P<namespace>", "?:").replace("?P<name>", "?:"))
+    else:
+        topics += [re.escape(_image_topic(it)) for it in cameras]
+    return re.compile(rf"(?!.*/ground_truth/)(?:{'|'.join(topics)})")
+
+
+def _image_topic(camera: str) -> str:
+    *namespace, name = camera.split(".")
+    return "/" + "/".join((*namespace, "camera", name, "image_raw"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemonstrationTopics:
+    """Topics by what they contain.
+
+    Attributes:
+        states: Joint states, by the namespace of each robot with a dot for a slash.
+        commands: Position commands in force, likewise.
+        images: Images by the name of the camera.
+    """
+
+    states: Mapping[str, str]
+    commands: Mapping[str, str]
+    images: Mapping[str, str]
+
+    @property
+    def all(self) -> tuple[str, ...]:
+        """All topics."""
+        return *self.states.values(), *self.commands.values(), *self.images.values()
+
+
+def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> DemonstrationTopics:
+    """Return the topics of a demonstration among those found.
+
+    Args:
+        found: Names of topics.
+        cameras: Names of cameras; None for all.
+
+    Raises:
+        UserInputError: There is no robot, no such camera, or a robot has actuators that no position
+            command of a joint drives.
+    """
+    topics = sorted(found)
+    images = {}
+    for topic in topics:
+        if match := _CAMERA.fullmatch(topic):
+            namespace = (match["namespace"] or "").replace("/", ".")
+            images[".".join(filter(None, (namespace, match["name"])))] = topic
+    for name in cameras or ():
+        if name not in images:
+            raise unknown("camera", name, images, where="topics of images")
+    prefixes = [it.removesuffix(_REFERENCES) for it in topics if it.endswith(f"/{_REFERENCES}")]
+    if not prefixes:
+        raise UserInputError(
+            f"there is no topic '{_REFERENCES}', which has the commands in force of all sources; "
+            "it is published by a running simulator"
+        )
+    for prefix in prefixes:
+        if f"{prefix}{_STATES}" not in topics:
+            raise UserInputError(f"there is '{prefix}{_REFERENCES}', but no '{prefix}{_STATES}'")
+        if f"{prefix}{_ACTUATORS}" in topics:
+            raise UserInputError(
+                f"'{prefix}{_ACTUATORS}' lists actuators without a joint, such as muscles; the "
+                "actions of a dataset are positions of joints and grippers"
+            )
+    robots = {it.strip("/").replace("/", "."): it for it in prefixes}
+    return DemonstrationTopics(
+        states={name: prefix + _STATES for name, prefix in robots.items()},
+        commands={name: prefix + _REFERENCES for name, prefix in robots.items()},
+        images=images if cameras is None else {name: images[name] for name in cameras},
+    )
+
+
+class TopicValues:
+    """Values of the messages of topics, which keep their joints and their size.
+
+    Attributes:
+        topics: The topics.
+        joints: Names of the joints by topic, of those that have had a message.
+    """
+
+    def __init__(self, topics: DemonstrationTopics) -> None:
+        """Return values of these topics."""
+        self.joints: dict[str, tuple[str, ...]] = {}
+        self.topics = frozenset(topics.all)
+        self._shapes: dict[str, tuple[int, ...]] = {}
+        self._bridge = CvBridge()
+        self._values: dict[str, Callable[[str, Any], np.ndarray]] = {
+            **dict.fromkeys(topics.states.values(), self._state),
+            **dict.fromkeys(topics.commands.values(), self._command),
+            **dict.fromkeys(topics.images.values(), self._image),
+        }
+
+    def of(self, topic: str, message: Any) -> np.ndarray:
+        """Return positions and velocities (2, n), position commands (n,) or colours (h, w, 3).
+
+        Raises:
+            UserInputError: A number is missing, or joints or size have changed.
+        """
+        values = self._values[topic](topic, message)
+        if values.shape != self._shapes.setdefault(topic, values.shape):
+            before = self._shapes[topic]
+            raise UserInputError(f"'{topic}' has the size {values.shape}, and had {before} before")
+        return values
+
+    def _state(self, topic: str, message: JointState) -> np.ndarray:
+        self._check_joints(topic, message)
+        if not len(message.position) == len(message.velocity) == len(message.name):
+            raise UserInputError(f"'{topic}' has no position and velocity of each joint")
+        values = np.array([message.position, message.velocity])
+        if not np.isfinite(values).all():
+            joint = message.name[int(np.argwhere(~np.isfinite(values))[0][1])]
+            raise UserInputError(f"'{topic}' has no finite position and velocity of '{joint}'")
+        return values
+
+    def _command(self, topic: str, message: JointState) -> np.ndarray:
+        self._check_joints(topic, message)
+        values = np.array(message.position)
+        if values.shape != (len(message.name),) or not np.isfinite(values).all():
+            missing = ~np.isfinite(values)
+            joint = message.name[int(missing.argmax())] if missing.any() else "each joint"
+            raise UserInputError(
+                f"'{topic}' has no position command of '{joint}': it follows a velocity or an "
+                "effort alone; the actions of a dataset are positions"
+            )
+        return values
+
+    def _check_joints(self, topic: str, message: JointState) -> None:
+        names = tuple(message.name)
+        if names != self.joints.setdefault(topic, names):
+            raise UserInputError(f"the joints of '{topic}' have changed")
+
+    def _image(self, topic: str, message: Image) -> np.ndarray:
+        try:
+            return np.asarray(self._bridge.imgmsg_to_cv2(message, "rgb8"))
+        except (CvBridgeError, ValueError) as error:  # the first is a TypeError
+            raise UserInputError(f"'{topic}' has no image in colours: {error}") from error

@@ -1,0 +1,264 @@
+"""Demonstrations from messages of topics, live or of a bag."""
+
+import logging
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from std_msgs.msg import Header
+
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.demonstrations.demonstration_file import (
+    ACTION,
+    IMAGES,
+    STATE,
+    TIME,
+    DemonstrationFile,
+)
+from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
+from mujoco_ros.recording.demonstrations.frame_alignment import (
+    AlignedFrame,
+    FrameAlignment,
+    MissingSampleError,
+)
+from mujoco_ros.recording.ros.demonstration_topics import (
+    DemonstrationTopics,
+    TopicValues,
+    described_name,
+    find_topics,
+    is_description,
+    is_reset,
+)
+
+_LOG = logging.getLogger(__name__)
+_HOLD_NS = 200_000_000
+"""Simulated time for which frames are kept, because a reset may be received after them."""
+_SECOND = 1e9
+"""In nanoseconds."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DemonstrationOptions:
+    """What is recorded.
+
+    Attributes:
+        fps: Frames a second of simulated time.
+        task: What is done, as text.
+        cameras: Names of cameras; None for all.
+    """
+
+    fps: int
+    task: str
+    cameras: Sequence[str] | None = None
+
+
+class TopicDemonstrations:
+    """Writes episodes from messages, each into a file of a folder.
+
+    An error in an episode discards it, with a message in the log. A reset of the simulation ends
+    it: on the topic ``reset_event``, or by stamps that jump back.
+
+    Attributes:
+        is_recording: Whether an episode has started and not ended.
+        resets: Number of resets that were received.
+    """
+
+    def __init__(self, folder: EpisodeFolder, options: DemonstrationOptions) -> None:
+        """Write into a folder."""
+        self._folder, self._options = folder, options
+        self._received: set[str] = set()  # topics with a message
+        self._known: set[str] = set()  # topics
+        self._topics: DemonstrationTopics | None = None  # those of the first episode
+        self._robot = ""
+        self._closing = ExitStack()
+        self._pending: deque[AlignedFrame] = deque()
+        self.is_recording = False
+        self.resets = 0
+
+    @property
+    def progress(self) -> str:
+        """What is recorded now, as text."""
+        count = len(self._folder.finished)
+        if not self.is_recording:
+            return f"{count} episodes"
+        return f"{count} episodes; recording: {self._duration}"
+
+    @property
+    def _duration(self) -> str:
+        return f"{self._count} frames, {self._count / self._options.fps:.1f} s"
+
+    def discover(self, topic: str, *, has_messages: bool = False) -> None:
+        """Add a topic that exists, and may be known to have messages."""
+        self._known.add(topic)
+        if has_messages:
+            self._received.add(topic)
+
+    def start(self) -> str:
+        """Start an episode; return a message.
+
+        Raises:
+            UserInputError: An episode is being recorded, or a topic is missing.
+            OSError: The file cannot be written.
+        """
+        if self.is_recording:
+            raise UserInputError("an episode is being recorded; end or discard it first")
+        topics = self._topics or find_topics(self._known, self._options.cameras)
+        if silent := sorted(set(topics.all) - self._received):
+            raise UserInputError(f"no message of '{silent[0]}' has been received yet")
+        path = self._folder.next()
+        with ExitStack() as stack:
+            self._file = stack.enter_context(DemonstrationFile(path))
+            self._closing = stack.pop_all()
+        self._topics = topics
+        self.is_recording = True
+        self._restart()
+        cameras = ", ".join(topics.images) or "none"
+        return f"episode {path.stem} has started; cameras: {cameras}"
+
+    def end(self, reason: str = "") -> str:
+        """End the episode and keep it; return a message.
+
+        Raises:
+            UserInputError: No episode is being recorded, or it has no complete frame.
+            OSError: The file cannot be written.
+        """
+        self._check_recording()
+        try:
+            self._write(until=None)
+            if not self._count:
+                raise UserInputError("the episode has no complete frame, and is discarded")
+            self._file.finish()
+        finally:
+            self._close()
+        offset = self._alignment.largest_offset / 1e6
+        return (
+            f"episode {self._file.path.stem} has ended{reason}: {self._duration}; images are at "
+            f"most {offset:.0f} ms from the times of the frames"
+        )
+
+    def discard(self, reason: str = "") -> str:
+        """Discard the episode; return a message.
+
+        Raises:
+            UserInputError: No episode is being recorded.
+        """
+        self._check_recording()
+        self._close()
+        return f"episode {self._file.path.stem} is discarded{reason}"
+
+    def add(self, topic: str, read: Callable[[], Any]) -> None:
+        """Add a message of a discovered topic, which `read` returns if it is needed.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        self._received.add(topic)
+        if is_description(topic):
+            self._robot = self._robot or described_name(read().data)
+        elif is_reset(topic):
+            self._follow_reset(read())
+        elif self.is_recording and topic in self._values.topics:
+            try:
+                self._add_sample(topic, read())
+            except (MissingSampleError, UserInputError) as error:
+                _LOG.error("%s", self.discard(f": {error}"))
+
+    def close(self) -> None:
+        """Discard the episode that is being recorded, if any."""
+        if self.is_recording:
+            _LOG.warning("%s", self.discard())
+
+    def _restart(self) -> None:
+        assert self._topics is not None
+        topics = self._topics
+        self._alignment = FrameAlignment(
+            self._options.fps,
+            images=topics.images.values(),
+            states=topics.states.values(),
+            commands=topics.commands.values(),
+        )
+        self._values = TopicValues(topics)
+        self._pending.clear()
+        self._count = 0
+
+    def _check_recording(self) -> None:
+        if not self.is_recording:
+            raise UserInputError("no episode is being recorded")
+
+    def _close(self) -> None:
+        self.is_recording = False
+        self._pending.clear()
+        self._closing.close()
+
+    def _follow_reset(self, event: Header) -> None:
+        """End the episode at a reset, without what may be from after it."""
+        if not self.is_recording:
+            self.resets += 1
+            return
+        if "time" not in event.frame_id.split():
+            time = nanoseconds(event.stamp)
+            self._pending = deque(it for it in self._pending if it.end < time)
+        self._end_by_reset()
+
+    def _end_by_reset(self) -> None:
+        self.resets += 1
+        if not (self._count or self._pending):
+            self._restart()  # samples from before the reset
+            return
+        try:
+            _LOG.info("%s", self.end(" by a reset"))
+        except UserInputError as error:
+            _LOG.error("%s", error)
+
+    def _add_sample(self, topic: str, message: Any) -> None:
+        values = self._values.of(topic, message)
+        if not self._alignment.add(topic, nanoseconds(message.header.stamp), values):
+            self._end_by_reset()
+            return
+        self._pending.extend(self._alignment.frames())
+        self._write(until=self._alignment.newest - _HOLD_NS)
+
+    def _write(self, until: int | None) -> None:
+        """Write the pending frames that end before a time [ns]; None for all."""
+        pending = self._pending
+        while pending and (until is None or pending[0].end < until):
+            if not self._count:
+                self._describe()
+            self._file.add(self._content(pending.popleft()))
+            self._count += 1
+
+    def _describe(self) -> None:
+        topics, joints = self._topics, self._values.joints
+        assert topics is not None
+
+        def elements(source: Mapping[str, str], quantity: str) -> tuple[str, ...]:
+            names = [(robot, it) for robot, topic in source.items() for it in joints[topic]]
+            return tuple(".".join(filter(None, (*it, quantity))) for it in names)
+
+        states, commands = topics.states, topics.commands
+        self._file.describe(
+            names={
+                STATE: (*elements(states, "position"), *elements(states, "velocity")),
+                ACTION: elements(commands, "position"),
+            },
+            task=self._options.task,
+            fps=self._options.fps,
+            robot=", ".join(filter(None, states)) or self._robot or "robot",
+        )
+
+    def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
+        topics, samples = self._topics, frame.samples
+        assert topics is not None
+        state = np.concatenate([samples[it] for it in topics.states.values()], axis=1)
+        action = np.concatenate([samples[it] for it in topics.commands.values()])
+        images = {f"{IMAGES}{name}": samples[topic] for name, topic in topics.images.items()}
+        return {
+            STATE: state.reshape(-1).astype(np.float32),
+            ACTION: action.astype(np.float32),
+            TIME: np.array([frame.time / _SECOND]),
+            **images,
+        }
