@@ -28,15 +28,17 @@ class DemonstrationFile:
 
     Attributes:
         path: The file.
+        layout: What a dataset has in common for all episodes: features, rate and robot; empty
+            before the first frame.
     """
 
     def __init__(self, path: Path) -> None:
         """Write beside `path` first."""
         self.path = path
+        self.layout: dict[str, Any] = {}
         self._new = path.with_suffix(".new")
         self._description: dict[str, Any] = {}
         self._names: Mapping[str, tuple[str, ...]] = {}
-        self._has_frames = False
 
     def __enter__(self) -> "DemonstrationFile":
         self._file = self._new.open("wb")
@@ -63,10 +65,10 @@ class DemonstrationFile:
 
     def add(self, frame: Mapping[str, np.ndarray]) -> None:
         """Add a frame: values by feature; those of `IMAGES` are colours of one byte."""
-        if not self._has_frames:
-            self._has_frames = True
-            features = _features(frame, self._names)
-            self._send(json.dumps({**self._description, "features": features}).encode())
+        if not self.layout:
+            description = {**self._description, "features": _features(frame, self._names)}
+            self.layout = layout_of(description)
+            self._send(json.dumps(description).encode())
         content = io.BytesIO()
         np.savez(content, **frame)  # type: ignore[arg-type]
         self._send(content.getvalue())
@@ -84,6 +86,11 @@ class DemonstrationFile:
 
     def _send(self, content: bytes) -> None:
         self._stream.write(message(content))
+
+
+def layout_of(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a description that is the same in all episodes of a dataset."""
+    return {name: description[name] for name in ("features", "fps", "robot")}
 
 
 def message(content: bytes) -> bytes:

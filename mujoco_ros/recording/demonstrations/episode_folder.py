@@ -1,10 +1,13 @@
 """Folder with the files of episodes, until they are written into a dataset."""
 
+import json
 import shutil
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 
 _SUFFIX = ".episodes"
 
@@ -34,6 +37,17 @@ class EpisodeFolder:
     def finished(self) -> list[Path]:
         """The files of complete episodes, in order."""
         return sorted(self.path.glob("*.zst"))
+
+    def layout(self) -> dict[str, Any]:
+        """Return the layout of the episodes so far; empty without one.
+
+        Raises:
+            UserInputError: A file is not one of an episode.
+        """
+        for path in self.finished:
+            for content in read_messages(path):
+                return layout_of(json.loads(content))
+        return {}
 
     def next(self) -> Path:
         """Return the file of another episode."""

@@ -20,7 +20,11 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations import lerobot_program
-from mujoco_ros.recording.demonstrations.demonstration_file import message, read_messages
+from mujoco_ros.recording.demonstrations.demonstration_file import (
+    layout_of,
+    message,
+    read_messages,
+)
 
 PYTHON_VARIABLE = "LEROBOT_PYTHON"
 CODECS = {"av1": "libsvtav1", "h264": "h264"}
@@ -85,7 +89,7 @@ class DatasetWriter:
     def __init__(self, folder: Path, codec: str) -> None:
         """Write into a new `folder`, with a format of videos, one of `CODECS`."""
         self._folder, self._codec = folder, CODECS[codec]
-        self._features: Any = None
+        self._layout: dict[str, Any] | None = None
         self._closing = ExitStack()
         self.count = 0
 
@@ -119,7 +123,7 @@ class DatasetWriter:
         frames = -1
         for frames, content in enumerate(read_messages(path)):
             if frames == 0:
-                self._check_features(path, json.loads(content)["features"])
+                self._check_layout(path, layout_of(json.loads(content)))
             self._child.send(content)
         if frames < 1:
             return 0
@@ -141,11 +145,11 @@ class DatasetWriter:
         (self._part / DESCRIPTION).write_text(f"{text}\n", encoding="utf-8")
         os.rename(self._part, self._folder)
 
-    def _check_features(self, path: Path, features: Any) -> None:
-        if self._features is None:
-            self._features = features
-        elif features != self._features:
-            raise UserInputError(f"{path} has other features than the episodes before it")
+    def _check_layout(self, path: Path, layout: dict[str, Any]) -> None:
+        self._layout = self._layout or layout
+        for name, value in layout.items():
+            if value != self._layout[name]:
+                raise UserInputError(f"{path} has other {name} than the episodes before it")
 
 
 def read_description(folder: Path) -> dict[str, Any]:

@@ -68,8 +68,18 @@ class TopicDemonstrations:
     """
 
     def __init__(self, folder: EpisodeFolder, options: DemonstrationOptions) -> None:
-        """Write into a folder."""
+        """Write into a folder.
+
+        Raises:
+            UserInputError: The folder has episodes of another rate, or invalid files.
+        """
         self._folder, self._options = folder, options
+        self._layout = folder.layout()
+        if self._layout and self._layout["fps"] != options.fps:
+            raise UserInputError(
+                f"'{folder.path}' has episodes of {self._layout['fps']} frames a second, which "
+                f"--fps {options.fps} does not continue"
+            )
         self._received: set[str] = set()  # topics with a message
         self._known: set[str] = set()  # topics
         self._topics: DemonstrationTopics | None = None  # those of the first episode
@@ -132,6 +142,7 @@ class TopicDemonstrations:
             if not self._count:
                 raise UserInputError("the episode has no complete frame, and is discarded")
             self._file.finish()
+            self._layout = self._file.layout
         finally:
             self._close()
         offset = self._alignment.largest_offset / 1e6
@@ -230,6 +241,9 @@ class TopicDemonstrations:
                 self._describe()
             self._file.add(self._content(pending.popleft()))
             self._count += 1
+            for name in self._layout if self._count == 1 else ():
+                if self._file.layout[name] != self._layout[name]:
+                    raise UserInputError(f"it has other {name} than the episodes before it")
 
     def _describe(self) -> None:
         topics, joints = self._topics, self._values.joints

@@ -239,3 +239,26 @@ def test_memory_is_bounded_while_frames_are_written(recorded):
         recorded.send([(topic, message)])
         assert len(recorded.demonstrations._pending) <= 0.2 * FPS + IMAGE_STEPS
     assert "recording: " in recorded.demonstrations.progress
+
+
+def test_an_episode_of_other_joints_than_those_before_is_discarded(recorded, caplog):
+    recorded.demonstrations.start()
+    recorded.send(run(0.102, 0.4))
+    recorded.demonstrations.end()
+    recorded.demonstrations.start()
+    for topic, message in run(1.0, 1.5):
+        if topic == REFERENCES:
+            message.name[0] = "hip"
+        recorded.send([(topic, message)])
+    assert "000002 is discarded: it has other features than the episodes" in caplog.text
+    assert len(recorded.folder.finished) == 1
+
+
+def test_episodes_of_another_rate_are_not_continued(recorded, tmp_path):
+    recorded.demonstrations.start()
+    recorded.send(run(0.102, 0.4))
+    recorded.demonstrations.end()
+    folder = EpisodeFolder(tmp_path / "dataset", resume=True)
+    options = DemonstrationOptions(fps=25, task="move")
+    with pytest.raises(UserInputError, match="has episodes of 50 frames a second, which --fps 25"):
+        TopicDemonstrations(folder, options)
