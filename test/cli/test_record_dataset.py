@@ -130,7 +130,8 @@ def test_a_bag_without_the_topics_is_an_error_and_leaves_nothing(tmp_path, monke
     monkeypatch.setattr(record_dataset, "check_new", lambda _folder: None)
     Bag(tmp_path / "bag", "jazzy").finish()
     dataset = tmp_path / "dataset"
-    assert main(["--lerobot", str(dataset), "--task", "it", "--bag", str(tmp_path / "bag")]) == 1
+    command = ["--lerobot", str(dataset), "--task", "it", "--cameras", "none"]
+    assert main([*command, "--bag", str(tmp_path / "bag")]) == 1
     assert "there is no topic 'joint_references'" in capsys.readouterr().err
     assert [it.name for it in tmp_path.iterdir()] == ["bag"]
 

@@ -34,6 +34,8 @@ LATCHED = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
+DEEP = QoSProfile(depth=100)
+"""For recorders, which need every message and may be late on a busy machine."""
 WORLD = "world"
 CARTESIAN_STATE = "cartesian_state"
 JOINT_REFERENCES = "joint_references"
@@ -144,7 +146,7 @@ def _joint_references(index: int, robot: RobotLayout, commanded: Mapping[str, in
         if name in robot.joints.names:  # not a tendon
             numbers[f"velocity.{i}"] = NumberSource("reference_velocity", address)
             numbers[f"effort.{i}"] = NumberSource("reference_effort", address)
-    return robot_topic(index, robot, JOINT_REFERENCES, "", message, numbers, RELIABLE)
+    return robot_topic(index, robot, JOINT_REFERENCES, "", message, numbers, DEEP)
 
 
 def _controller_state(

@@ -105,6 +105,8 @@ def find_topics(found: Iterable[str], cameras: Sequence[str] | None) -> Demonstr
     for name in cameras or ():
         if name not in images:
             raise unknown("camera", name, images, where="topics of images")
+    if cameras is None and not images:
+        raise UserInputError("there are no topics of cameras yet; --cameras none does without")
     prefixes = [it.removesuffix(_REFERENCES) for it in topics if it.endswith(f"/{_REFERENCES}")]
     if not prefixes:
         raise UserInputError(

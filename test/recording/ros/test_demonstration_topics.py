@@ -37,8 +37,9 @@ def test_topics_of_all_robots_and_cameras_are_found_by_name():
 @pytest.mark.parametrize(
     ("topics", "cameras", "error_text"),
     [
-        (["/joint_states"], None, "there is no topic 'joint_references'"),
-        (["/joint_references"], None, "but no '/joint_states'"),
+        (["/joint_references", "/joint_states"], None, "there are no topics of cameras yet"),
+        (["/joint_states"], (), "there is no topic 'joint_references'"),
+        (["/joint_references"], (), "but no '/joint_states'"),
         (TWO_ARMS, ["wrist"], r"camera 'wrist' not found \(did you mean 'left.wrist'\?\)"),
         ([*TWO_ARMS, "/left/actuator_controller/actuators"], None, "actuators without a joint"),
     ],
