@@ -54,6 +54,7 @@ from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
+from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
 
 DOCS = Path(__file__).resolve().parent
@@ -339,12 +340,12 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
 
 def _robot_topics(simulation: Simulation) -> Iterable[Topic]:
     first_base = first_joint = 0
-    bases = FrameMotions(simulation.plant).bases
+    bases, commands = FrameMotions(simulation.plant).bases, PositionCommands(simulation.plant)
     for index, robot in enumerate(simulation.layout.robots):
         joints = simulation.controls[index].joints.with_interface(POSITION)
         controlled = [(joint, first_joint + joint) for joint in joints]
-        base = bases.get(index, "")
-        yield from robot_topics(index, robot, first_base, "child_on_parent", controlled, base)
+        base, own = bases.get(index, ""), commands.addresses[index]
+        yield from robot_topics(index, robot, first_base, "child_on_parent", controlled, base, own)
         first_base += len(robot.bases)
         first_joint += len(robot.joints.names)
 

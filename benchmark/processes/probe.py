@@ -127,7 +127,7 @@ def activity(control: RobotControl) -> int:
         return TRAJECTORY
     if not control.active:
         return IDLE
-    return STREAM if any(stream.moving for stream in control._streams.by_source.values()) else HELD
+    return STREAM if any(stream.moving for stream in control.streams.by_source.values()) else HELD
 
 
 def cartesian_target(control: RobotControl) -> float:
