@@ -286,7 +286,9 @@ def test_a_button_requests_a_transition_of_a_controller(shown, listener, simulat
         controller.wait()
 
 
-def test_an_interactive_marker_of_another_program_is_moved_and_pressed(shown, listener, simulator):
+def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_from(
+    shown, listener, simulator
+):
     feedback = listener.record(InteractiveMarkerFeedback, "/planner/feedback", reliable=True)
     server = subprocess.Popen(
         [sys.executable, str(MARKERS)], env=simulator[0].environment, cwd=ROOT
@@ -319,6 +321,13 @@ def test_an_interactive_marker_of_another_program_is_moved_and_pressed(shown, li
         pose = feedback.latest.pose.position
         assert abs(pose.x - 0.45) > 1e-3
         assert (pose.y, pose.z) == (0.1, 0.4)
+        selected = InteractiveMarkerFeedback.MENU_SELECT
+        place = shown.middle(f"{window}/Plan and go")
+        for entry in ("Speed", "Fast"):
+            shown.reveal(f"{window}/{entry}", place)
+            shown.click(f"{window}/{entry}")
+        assert listener.spin_until(lambda: was_sent(selected, "menu"))
+        assert feedback.latest.menu_entry_id == 3
     finally:
         server.terminate()
         server.wait()

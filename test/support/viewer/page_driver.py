@@ -85,6 +85,20 @@ class PageDriver:
         self.page.mouse.up()
         self.frames()
 
+    def reveal(self, label: str, place: tuple[float, float]) -> None:
+        """Turn the wheel at a place in the window of a widget until that is visible."""
+
+        def is_visible() -> bool:
+            if label in self.found:
+                return True
+            self.page.mouse.move(*place)
+            self.frames()
+            self.page.mouse.wheel(0.0, 40.0)
+            self.frames(3)
+            return False
+
+        self.wait(is_visible, f"{label} is not visible")
+
     def click(self, label: str) -> None:
         """Click a widget."""
         self.press(self.middle(label))
