@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import math
 import shlex
 import signal
 import sys
@@ -12,8 +13,10 @@ from pathlib import Path
 
 from rclpy.node import Node
 from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import Trigger
 
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service, flush_responses
@@ -38,7 +41,7 @@ from mujoco_ros.recording.selection import Selection
 _FPS = 30
 _TAKE_S = 0.05
 _DISCOVERY_S = 0.2
-_DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "resume")
+_DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
 _OTHERS = (
     *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
     *("max_bag_size", "max_bag_duration", "repair"),
@@ -81,8 +84,24 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="read bags instead of topics; resets of the simulation separate episodes",
     )
     group.add_argument(
+        "--start",
+        type=_seconds,
+        metavar="SECONDS",
+        help="skip what is before this simulated time of each bag, such as the first images",
+    )
+    group.add_argument(
         "--resume", action="store_true", help="continue after an end without a dataset"
     )
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0.0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time in seconds")
+    return seconds
 
 
 def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
@@ -92,6 +111,8 @@ def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) 
             if getattr(options, name):
                 parser.error(f"--{name} is for --lerobot")
         return
+    if options.start is not None and not options.bag:
+        parser.error("--start is for --bag")
     if not options.task:
         parser.error("--lerobot needs --task, what is done in words")
     for name in _OTHERS:
@@ -119,7 +140,7 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
         try:
             if options.bag:
                 handle_signals(signals.append)
-                _read_bags(options.bag, demonstrations, names, signals)
+                _read_bags(options.bag, demonstrations, names, options.start or 0.0, signals)
             else:
                 with ros(ros_arguments):
                     _Session(demonstrations, names).run(signals)
@@ -235,11 +256,13 @@ def _read_bags(
     bags: Sequence[Path],
     demonstrations: TopicDemonstrations,
     cameras: Sequence[str] | None,
+    start: float,
     signals: Sequence[int],
 ) -> None:
-    """Record an episode from each bag, or several that resets separate."""
+    """Record an episode from each bag, or several that resets separate; the first from `start`."""
     wanted = selection(cameras)
     for bag in bags:
+        skips = start > 0.0
         types = {
             topic: message_class(kind)
             for topic, kind in bag_topics(bag).items()
@@ -253,6 +276,10 @@ def _read_bags(
         for topic, _, message in read_bag(bag, known):
             if signals:
                 return
+            if skips and isinstance(message, JointState | Image):
+                if nanoseconds(message.header.stamp) < 1e9 * start:
+                    continue
+                skips = False
             if not demonstrations.is_recording and demonstrations.resets > resets:
                 _LOG.info("'%s': %s", bag, demonstrations.start())
             resets = demonstrations.resets

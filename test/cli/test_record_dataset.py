@@ -79,9 +79,12 @@ def test_a_bag_becomes_episodes_that_resets_separate(bag, tmp_path, monkeypatch,
     command = ["--lerobot", str(dataset), "--task", "move", "--fps", "50", "--bag", str(bag)]
     with caplog.at_level(logging.INFO, "mujoco_ros"):
         assert main(command) == 1, "LeRobot is missing"
+        assert main([*command, "--start", "0.3", "--resume"]) == 1
     assert "episode 000001 has ended by a reset: 30 frames" in caplog.text
     assert "episode 000002 has ended: 20 frames" in caplog.text
-    assert len(EpisodeFolder(dataset, resume=True).finished) == 2, "the episodes are kept"
+    assert "episode 000003 has ended by a reset: 15 frames" in caplog.text
+    assert "episode 000004 has ended: 20 frames" in caplog.text
+    assert len(EpisodeFolder(dataset, resume=True).finished) == 4, "the episodes are kept"
     assert not dataset.exists()
 
 
@@ -112,6 +115,8 @@ def test_episodes_of_an_interrupted_recording_are_not_mixed_with_others(
         (["--fps", "25"], "--fps is for --lerobot"),
         (["--resume"], "--resume is for --lerobot"),
         (["--lerobot", "new"], "--lerobot needs --task"),
+        (["--lerobot", "new", "--task", "it", "--start", "1"], "--start is for --bag"),
+        (["--start", "nan"], "'nan' is not a time in seconds"),
         (["--lerobot", "new", "--task", "it", "--topics", "/tf"], "--topics is not for --lerobot"),
         (["--lerobot", "new", "--task", "it", "-o", "bag"], "--output is not for --lerobot"),
         (
