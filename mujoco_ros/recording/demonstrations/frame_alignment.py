@@ -140,8 +140,8 @@ class FrameAlignment:
         if abs(stamp - time) >= most:
             raise MissingSampleError(
                 f"'{topic}' has no message within {most / 1e6:.0f} ms of {time / _SECOND:.3f} s, "
-                f"but one at {stamp / _SECOND:.3f} s; a slower simulation (real_time_factor) or "
-                "fewer frames (--fps) help"
+                f"but one at {stamp / _SECOND:.3f} s; a slower simulation (real_time_factor), "
+                "fewer frames (--fps) or a publish_rate of joint states of 100 Hz help"
             )
         return stamp, values
 

@@ -145,11 +145,11 @@ class TopicDemonstrations:
             self._layout = self._file.layout
         finally:
             self._close()
-        offset = self._alignment.largest_offset / 1e6
-        return (
-            f"episode {self._file.path.stem} has ended{reason}: {self._duration}; images are at "
-            f"most {offset:.0f} ms from the times of the frames"
-        )
+        message = f"episode {self._file.path.stem} has ended{reason}: {self._duration}"
+        if self._topics is not None and self._topics.images:
+            offset = self._alignment.largest_offset / 1e6
+            message += f"; images are at most {offset:.0f} ms from the times of the frames"
+        return message
 
     def discard(self, reason: str = "") -> str:
         """Discard the episode; return a message.
