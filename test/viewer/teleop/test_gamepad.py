@@ -160,6 +160,13 @@ def test_a_3d_mouse_by_webhid_commands_what_its_reports_contain_until_it_is_unpl
     opened.wait_for_timeout(400.0)
     assert send(FULL_RIGHT_AND_BACK, TURNED) == [[-1, -1, 0, 0, 0, 1]]
     assert send((1, [0] * 12)) == [[0] * 6], "a report of a wireless one has all six axes"
+    assert send(FULL_RIGHT_AND_BACK) == [[-1, -1, 0, 0, 0, 0]]
+    opened.wait_for_timeout(600.0)  # without a report: it is out of reach
+    assert send() == []
+    assert send(FULL_RIGHT_AND_BACK) == [], "the button must be pressed again"
+    assert send(REST, RELEASED) == []
+    assert send(HELD) == [[0] * 6]
+    opened.wait_for_timeout(400.0)
     assert send(FULL_RIGHT_AND_BACK, event="disconnect") == []
     assert opened.evaluate("window.input.isPressed") is False
     assert send(RELEASED, REST, event="connect") == []

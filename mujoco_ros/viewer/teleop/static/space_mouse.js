@@ -7,11 +7,21 @@ const ROTATION = 2;
 const BUTTONS = 3;
 const FULL = 350; // Value of a full deflection.
 const BYTES = 2; // Of an axis.
+const SILENT_MS = 500; // A deflected mouse reports many times a second, if it is in reach.
 
 const mice = new Map();
 
-/** Return the open 3D mice. */
-export const spaceMice = () => [...mice.values()];
+/** Return the open 3D mice; one that is deflected and silent is released. */
+export function spaceMice() {
+  const now = performance.now();
+  for (const mouse of mice.values()) {
+    if (mouse.axes.some(Boolean) && now - mouse.reportedAt > SILENT_MS) {
+      mouse.axes.fill(0);
+      mouse.buttons = [];
+    }
+  }
+  return [...mice.values()];
+}
 
 export const hasWebHid = () => "hid" in navigator;
 
@@ -43,6 +53,7 @@ async function open(device) {
     mapping: "",
     axes: new Array(6).fill(0), // Right, back, down, and about these.
     buttons: [],
+    reportedAt: 0,
   };
   device.addEventListener("inputreport", ({ reportId, data }) => read(mouse, reportId, data));
   if (!device.opened) await device.open();
@@ -51,6 +62,7 @@ async function open(device) {
 
 /** Read a report: three axes, six of wireless devices, or a bit per button. */
 function read(mouse, number, data) {
+  mouse.reportedAt = performance.now();
   if (number === TRANSLATION || number === ROTATION) {
     const first = number === ROTATION ? 3 : 0;
     const count = Math.min(Math.floor(data.byteLength / BYTES), mouse.axes.length - first);
