@@ -53,6 +53,18 @@ def test_the_shipped_worlds_are_listed_with_their_descriptions():
     assert found["ground"].tags == ("model",)
 
 
+@pytest.mark.parametrize("name", ["ground", "plates", "small_plates", "empty"])
+def test_the_sun_and_not_the_headlight_casts_the_shadows_of_the_page(name):
+    """The page's renderer has one directional light with shadows, the strongest."""
+    model = load_world(f"package://mujoco_ros/urdf_mjcf/worlds/{name}.xml").model
+    intensity = {
+        kind: float(model.numeric(f"filament.fallback.{kind}_light_intensity").data[0])
+        for kind in ("scene", "head")
+    }
+    assert model.light("sun").castshadow
+    assert intensity["scene"] / model.nlight > intensity["head"]
+
+
 @pytest.mark.parametrize("it", describe_shipped_worlds(), ids=lambda it: it.name)
 def test_every_listed_world_can_be_loaded(it):
     assembly = load_world(it.uri)
