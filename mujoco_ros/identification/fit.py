@@ -28,6 +28,10 @@ _ITERATIONS = 30
 _RESIDUALS = 250_000
 """Rows of the Jacobian; more samples are thinned."""
 _DIVERGED = 1e6
+_EXACT = 0.1
+"""Residuals of the scene over the noise below which it has no errors that can be found."""
+_WORSE = 1.1
+"""Residuals over those of the scene from which the fit has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +78,9 @@ def fit(
         progress: Called with the state of the optimisation.
 
     Raises:
-        UserInputError: A named joint does not move or is not commanded, no joint can be fitted, or
-            an estimate is one that no robot has, such as a delay below zero.
+        UserInputError: A named joint does not move or is not commanded, no joint can be fitted, the
+            scene repeats the recording better than the fit, or an estimate is one that no robot
+            has, such as a delay below zero.
     """
     fitted, skipped = _choose(robot, record, joints)
     columns = robot.index(fitted, f"robot '{robot.name}'")
@@ -88,8 +93,14 @@ def fit(
         return _Residuals(robot, windows, record, own, noise)
 
     start = unknowns_of(robot, columns, own.velocity.std(axis=0))
-    first = _minimize(residuals_of(_FEW), start, progress)
     residuals = residuals_of(None)
+    before = residuals.over_noise(*start.at(start.vector))
+    if before < _EXACT:
+        raise UserInputError(
+            f"the scene repeats the recording within {before:.2g} times its noise: there is "
+            "nothing to fit; is it of a simulation of this scene?"
+        )
+    first = _minimize(residuals_of(_FEW), start, progress)
     best = _minimize(residuals, first.found, progress)
     estimates: dict[Parameter, Estimate] = {}
     while True:
@@ -102,6 +113,12 @@ def fit(
         progress(f"{len(unsure)} parameters are not determined; fitting the others again")
         best = _minimize(residuals, best.found.without(unsure, start), progress)
     found = best.found.without(unsure, start)
+    after = residuals.over_noise(*found.at(found.vector))
+    if after > _WORSE * before:
+        raise UserInputError(
+            f"the scene repeats the recording with {before:.2g} times its noise, and the fit with "
+            f"{after:.2g}: there is nothing to fit; is it of a simulation of this scene?"
+        )
     check_bounds(found, estimates)
     values, delay = found.at(found.vector)
     delay = max(delay, 0.0)
@@ -113,7 +130,7 @@ def fit(
         ),
         values=values,
         delay=delay,
-        residual=float(np.sqrt(np.mean(residuals(values, delay) ** 2))),
+        residual=residuals.over_noise(values, delay),
         skipped=skipped,
     )
 
@@ -191,6 +208,10 @@ class _Residuals:
             error, nan=_DIVERGED, posinf=_DIVERGED, neginf=-_DIVERGED
         )
         return limited
+
+    def over_noise(self, values: np.ndarray, delay: float) -> float:
+        """Return the root mean square of the residuals."""
+        return float(np.sqrt(np.mean(self(values, delay) ** 2)))
 
     def _predict(self, values: np.ndarray, delay: float) -> np.ndarray:
         self._robot.apply(values)

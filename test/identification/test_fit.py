@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from benchmark.hidden_twin import HiddenTwin
+from mujoco_ros.identification import fit as fit_module
 from mujoco_ros.identification.fit import Fit, fit
 from mujoco_ros.identification.joint_record import JointRecord
 from mujoco_ros.identification.overlay_file import overlay_text
@@ -144,6 +145,21 @@ def test_parameters_that_are_not_determined_are_not_in_the_overlay(robot, found)
 def test_a_named_joint_that_does_not_move_is_an_error(robot, record):
     with pytest.raises(UserInputError, match="'elbow_joint' cannot be fitted: it does not move"):
         fit(robot, record, ["elbow_joint"])
+
+
+@pytest.mark.parametrize(
+    ("exact", "message"), [(0.1, "within 0.0"), (0.0, "with 0.0.* and the fit with ")]
+)
+def test_a_recording_of_the_scene_itself_is_an_error(twin, robot, monkeypatch, exact, message):
+    same = HiddenTwin(3, MOVED, noise=0.0)
+    same.scene, same.delay = twin.scene, 0.0
+    for row, by_joint in enumerate(same.truth.values()):
+        for joint in by_joint:
+            by_joint[joint] = float(robot.values[row, robot.joints.index(joint)])
+    monkeypatch.setattr(fit_module, "_EXACT", exact)
+    monkeypatch.setattr(fit_module, "_ITERATIONS", 2)
+    with pytest.raises(UserInputError, match=f"{message}.*: there is nothing to fit"):
+        fit(robot, same.record(6.0))
 
 
 def test_a_bag_in_which_nothing_moves_is_an_error(robot, record):
