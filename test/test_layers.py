@@ -34,6 +34,7 @@ MAY_IMPORT = {
     "cameras": {"cameras", *_SIMULATION},
     "viewer": {
         *("viewer", "sim", "control", "model", "process.child_process", "process.heartbeat"),
+        *("process.worker_limits", "process.worker_process"),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
     },
     "controllers.interface": _INTERFACE,

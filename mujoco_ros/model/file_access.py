@@ -8,7 +8,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
@@ -154,6 +154,13 @@ def client_files() -> ClientFiles | None:
     """Return what the client of the current request may name; None if all files are allowed."""
     current = _CURRENT.get()
     return current.files() if isinstance(current, _Client) else None
+
+
+@contextmanager
+def allowed_files(files: ClientFiles | None) -> Iterator[None]:
+    """Allow only these files, as `client_files` returned them in another process."""
+    with files.allowed() if files is not None else nullcontext():
+        yield
 
 
 def _is_within(path: str, folder: str) -> bool:

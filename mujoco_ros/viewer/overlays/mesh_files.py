@@ -1,84 +1,148 @@
-"""Meshes that messages name: files, read in a thread of their own, and drawn as triangles."""
+"""Meshes that messages name: files, read by a process with limits, and drawn as triangles."""
 
 import logging
 import threading
+import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from queue import Full, Queue
-
-import numpy as np
+from queue import Empty, Full, Queue
+from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
-from mujoco_ros.model.uri import resolve
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
-from mujoco_ros.viewer.style import Colour
-from mujoco_ros.viewer.triangles import simplified, triangle_axes
+from mujoco_ros.model.file_access import FileAccess, client_files
+from mujoco_ros.process.worker_limits import (
+    WorkerDiedError,
+    WorkerLimitError,
+    WorkerLimits,
+    share_of_memory,
+)
+from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, ShapeKind
+from mujoco_ros.viewer.overlays import mesh_reader
+from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES, DrawnMesh, MeshRequest
+from mujoco_ros.viewer.triangles import triangle_axes
 
 _LOG = logging.getLogger(__name__)
-MOST_TRIANGLES = 500
-"""Triangles of a mesh."""
 _MOST_FILES = 100
-"""Files that are kept."""
-_LARGEST = 1 << 24
-"""Largest file [byte]: reading one of many holds Python's lock for long."""
+"""Files of a topic, files that are kept unless a shown topic uses them, and those named in logs."""
+_TOO_MANY = f"its topic names more than {_MOST_FILES} files"
+_LIMITS = WorkerLimits(
+    processor_s=20.0, wall_s=120.0, memory_bytes=share_of_memory(8, largest=2 << 30)
+)
+"""Limits of one file."""
+_RETRY_S = 5.0
+"""Time after which a file that cannot be read is tried again [s]."""
+_RETRY_FACTOR = 10.0
+"""That time in terms of the duration of the reading, if that is longer."""
+_IDLE_S = 10.0
+"""Time without a file after which the process ends [s]."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Mesh:
-    corners: np.ndarray  # (n, 3, 3) [m]
-    colour: Colour | None
+@dataclass(eq=False, slots=True)
+class _File:
+    """A file that a topic uses or has used.
+
+    Attributes:
+        mesh: Its mesh, once it is read.
+        problem: Why it cannot be read.
+        is_waiting: Whether it is in the queue, or being read.
+        due_at: When it is to be read, again [s].
+    """
+
+    mesh: DrawnMesh | None = None
+    problem: str = ""
+    is_waiting: bool = False
+    due_at: float = 0.0
+
+
+class _Expanded(NamedTuple):
+    """What is drawn for the shapes of a topic, as long as they and the meshes are the same."""
+
+    shapes: Sequence[Shape]
+    version: int
+    uris: Collection[str]
+    excess: str  # the first URI of too many
+    drawn: Sequence[Shape]
 
 
 class MeshFiles:
-    """Triangles of mesh files, which are read once, at their first use.
+    """Triangles of mesh files, which are read once, by a process of their own.
 
-    Attributes:
-        problems: Why files cannot be drawn, by their URI; replaced, never changed.
+    A file that cannot be read is tried again while a topic uses it. Each topic has places for
+    files of its own, so that one cannot take those of the others.
     """
 
     def __init__(self, files: FileAccess) -> None:
         """Read what `files` allows clients."""
-        self.problems: Mapping[str, str] = {}
         self._files = files
-        self._meshes: dict[str, _Mesh | None] = {}  # None while it is read, or cannot be
-        self._expanded: dict[str, tuple[Sequence[Shape], int, Sequence[Shape]]] = {}
-        self._waiting: Queue[str] = Queue(_MOST_FILES)
-        self._count = 0
+        self._known: dict[str, _File] = {}
+        self._expanded: dict[str, _Expanded] = {}
+        self._waiting: Queue[tuple[str, _File]] = Queue(_MOST_FILES)
+        self._worker = WorkerProcess(mesh_reader.__name__, lambda: None, limits=_LIMITS)
+        self._version = 0
+        self._logged: set[str] = set()
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
-    def triangles(self, topic: str, shapes: Sequence[Shape], most: int) -> Sequence[Shape]:
+    @property
+    def problems(self) -> Mapping[str, str]:
+        """Why files of the shown topics cannot be drawn, by their URI."""
+        topics = self._expanded.values()
+        used = dict.fromkeys(uri for it in topics for uri in it.uris)
+        found = {it.excess: _TOO_MANY for it in topics if it.excess}
+        return found | {uri: it.problem for uri in used if (it := self._known[uri]).problem}
+
+    def follow(self, topics: Collection[str]) -> None:
+        """Keep what these topics use, and have their files read; call it before each frame."""
+        for topic in self._expanded.keys() - set(topics):
+            del self._expanded[topic]
+        used = {uri for it in self._expanded.values() for uri in it.uris}
+        if len(self._known) > _MOST_FILES:
+            for uri in self._known.keys() - used:
+                del self._known[uri]
+        now = time.monotonic()
+        for uri in used:
+            file = self._known[uri]
+            if file.mesh is None and not file.is_waiting and now >= file.due_at:
+                self._request(uri, file)
+
+    def triangles(self, topic: str, shapes: Sequence[Shape]) -> Sequence[Shape]:
         """Return the shapes of a topic with triangles instead of the meshes that are read.
+
+        After more shapes than can be drawn, further meshes have no triangles.
 
         Args:
             topic: The topic.
             shapes: Its shapes; the same object if they are the same.
-            most: Number of shapes after which further meshes need no triangles.
         """
-        count = self._count  # before the meshes are used: they may arrive meanwhile
+        version = self._version  # before the meshes are used: they may arrive meanwhile
         before = self._expanded.get(topic)
-        if before is not None and before[0] is shapes and before[1] == count:
-            return before[2]
-        expanded: Sequence[Shape] = shapes
-        if any(it.kind is ShapeKind.MESH for it in shapes):
-            expanded = []
+        if before is not None and before.shapes is shapes and before.version == version:
+            return before.drawn
+        named = list(dict.fromkeys(it.mesh for it in shapes if it.kind is ShapeKind.MESH))
+        uris, excess = set(named[:_MOST_FILES]), "".join(named[_MOST_FILES:][:1])
+        if excess:
+            self._log(excess, _TOO_MANY)
+        for uri in uris:
+            self._known.setdefault(uri, _File())
+        drawn: Sequence[Shape] = shapes
+        if uris:
+            drawn = []
             for it in shapes:
                 if it.kind is not ShapeKind.MESH:
-                    expanded.append(it)
-                elif len(expanded) <= most:
-                    expanded += self._triangles(it)
-        self._expanded[topic] = shapes, count, expanded
-        return expanded
+                    drawn.append(it)
+                elif it.mesh in uris and len(drawn) <= MOST_DRAWN:
+                    drawn += self._triangles(it)
+        self._expanded[topic] = _Expanded(shapes, version, uris, excess, drawn)
+        return drawn
 
-    def forget(self, topics: Collection[str]) -> None:
-        """Drop the triangles of all but these topics."""
-        for topic in self._expanded.keys() - set(topics):
-            del self._expanded[topic]
+    def close(self) -> None:
+        """End the process."""
+        self._is_closed = True
+        self._worker.close()
 
     def _triangles(self, shape: Shape) -> Iterator[Shape]:
-        mesh = self._find(shape.mesh)
+        mesh = self._known[shape.mesh].mesh
         if mesh is None:
             return
         corners = shape.position + (mesh.corners * shape.size) @ shape.axes.T
@@ -89,58 +153,57 @@ class MeshFiles:
                 shape, kind=ShapeKind.TRIANGLE, position=first, axes=edges, colour=colour, mesh=""
             )
 
-    def _find(self, uri: str) -> _Mesh | None:
-        """Return a mesh, or have it read."""
-        if uri in self._meshes:
-            return self._meshes[uri]
-        if len(self._meshes) >= _MOST_FILES:
-            self._note(uri, f"more than {_MOST_FILES} files")
-            return None
+    def _request(self, uri: str, file: _File) -> None:
+        """Have a file read, or try again in the next frame if too many are waiting."""
+        file.is_waiting = True
         try:
-            self._waiting.put_nowait(uri)
+            self._waiting.put_nowait((uri, file))
         except Full:
-            return None  # again in the next frame
-        self._meshes[uri] = None
+            file.is_waiting = False
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="mesh files", daemon=True)
             self._thread.start()
-        return None
 
     def _run(self) -> None:
         while True:
-            uri = self._waiting.get()
             try:
-                with self._files.for_client():
-                    self._meshes[uri] = _read(uri)
-                self._count += 1
-            except UserInputError as error:
-                self._note(uri, str(error))
-            except Exception as error:
-                self._note(uri, f"{type(error).__name__}: {error}")
+                uri, file = self._waiting.get(timeout=_IDLE_S)
+            except Empty:
+                self._worker.interrupt()  # the next file starts another process
+                continue
+            if self._known.get(uri) is file:  # a topic still uses it
+                self._read(uri, file)
 
-    def _note(self, uri: str, problem: str) -> None:
-        if uri not in self.problems and len(self.problems) < _MOST_FILES:
+    def _read(self, uri: str, file: _File) -> None:
+        began = time.monotonic()
+        problem = ""
+        try:
+            with self._files.for_client():
+                request = MeshRequest(uri, client_files())
+            file.mesh = self._worker.submit(request).result()
+        except WorkerLimitError as error:
+            problem = f"reading it exceeds {error}"
+        except (UserInputError, WorkerDiedError) as error:
+            problem = str(error)
+        except Exception as error:
+            problem = f"{type(error).__name__}: {error}"
+        if self._is_closed:
+            return
+        if file.mesh is not None and file.mesh.count > MOST_TRIANGLES:
+            _LOG.warning(
+                "the mesh '%s' of a marker has %d triangles: near vertices are merged, so that it "
+                "is drawn with %d",
+                *(uri, file.mesh.count, len(file.mesh.corners)),
+            )
+        if problem:
+            self._log(uri, problem)
+        now = time.monotonic()
+        file.problem, file.due_at = problem, now + max(_RETRY_S, _RETRY_FACTOR * (now - began))
+        file.is_waiting = False
+        self._version += file.mesh is not None
+
+    def _log(self, uri: str, problem: str) -> None:
+        """Log a problem once for each of the first files that have one."""
+        if uri not in self._logged and len(self._logged) < _MOST_FILES:
+            self._logged.add(uri)
             _LOG.warning("the mesh '%s' of a marker is not drawn: %s", uri, problem)
-            self.problems = {**self.problems, uri: problem}
-
-
-def _read(uri: str) -> _Mesh:
-    if "://" not in uri:
-        raise UserInputError("write package://<package>/<path> or file:///<absolute path>")
-    path = resolve(uri, Path("/"))
-    if path.is_file() and path.stat().st_size > _LARGEST:
-        raise UserInputError(f"'{path}' is too large: at most {_LARGEST} bytes are read")
-    mesh = read_mesh(path)
-    vertices, faces, _ = simplified(mesh.vertices.astype(float), mesh.faces, MOST_TRIANGLES)
-    if not np.isfinite(vertices).all():
-        raise UserInputError(f"'{path}' has coordinates that are not finite")
-    if len(mesh.faces) > MOST_TRIANGLES:
-        _LOG.warning(
-            "the mesh '%s' of a marker has %d triangles: near vertices are merged, so that it is "
-            "drawn with %d",
-            *(uri, len(mesh.faces), len(faces)),
-        )
-    if mesh.rgba is None:
-        return _Mesh(vertices[faces], None)
-    red, green, blue, opacity = mesh.rgba
-    return _Mesh(vertices[faces], (red, green, blue, opacity))

@@ -1,8 +1,7 @@
 """The panel "Overlays": selects and draws the overlays in the scene."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import mujoco
@@ -10,9 +9,8 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.scene.client_folders import client_folders
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.client_files import files_of_clients
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
@@ -61,8 +59,7 @@ class OverlaysPanel(Panel):
         super().__init__(state)
         self._marks = EntityMarks(state, displays)
         self._parameters, self._drawings = parameters, drawings
-        remedy = "; the parameter 'client_folders' adds others"
-        self._meshes = MeshFiles(FileAccess(self._client_folders, remedy))
+        self._meshes = MeshFiles(files_of_clients(parameters))
         self._topics: dict[str, bool] = {}
         self._texts: list[PlacedText] = []
         self._unknown: set[str] = set()
@@ -102,13 +99,13 @@ class OverlaysPanel(Panel):
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
         frames = Frames(scene, self._drawings.frames)
         found = self._drawings.shapes()
-        self._meshes.forget(found)
+        self._meshes.follow(found)
         for topic, each in found.items():
             left = MOST_DRAWN - len(geoms) - len(self._texts)
             try:
                 shapes = each
                 if self._parameters.known:  # with the folders of files
-                    shapes = self._meshes.triangles(topic, each, left)
+                    shapes = self._meshes.triangles(topic, each)
                 self._is_full |= len(shapes) > left
                 geoms += drawn(shapes, frames, self._unknown, most=left)
                 self._texts += placed_texts(shapes, frames, most=left)
@@ -116,13 +113,6 @@ class OverlaysPanel(Panel):
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
         self._drawings.need_frames(frames.others)
-
-    def _client_folders(self) -> Iterator[Path]:
-        """Yield the folders of which messages may name files: as clients of the simulator."""
-        known = self._parameters.known
-        scene, added = known.get("scene"), known.get("client_folders")
-        scene_name, folders = scene and scene.value, added and added.value
-        return client_folders(str(scene_name or ""), folders or ())
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
@@ -153,6 +143,11 @@ class OverlaysPanel(Panel):
     def on_panels_hidden(self, _: PanelsHidden) -> None:
         """Draw nothing: geoms would show a past state."""
         self.viewer.extra_geoms.clear()
+
+    @messages.handler
+    def on_exit(self, _: messages.ExitEvent) -> None:
+        """End the process that reads meshes."""
+        self._meshes.close()
 
     def settings(self) -> dict[str, Any]:
         """Return which overlays are drawn, and the lengths [m/N, m/Nm]."""

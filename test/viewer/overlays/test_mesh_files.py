@@ -1,7 +1,9 @@
 """Meshes that messages name."""
 
+import json
+import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +11,12 @@ import pytest
 import trimesh
 
 from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
-from mujoco_ros.viewer.overlays import mesh_files
-from mujoco_ros.viewer.overlays.mesh_files import MOST_TRIANGLES, MeshFiles
+from mujoco_ros.viewer.overlays import mesh_files, mesh_reader
+from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
+from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES
 
 LIMIT_S = 120.0
 RED = (1.0, 0.0, 0.0, 1.0)
@@ -38,14 +43,22 @@ def folder(tmp_path, monkeypatch) -> Path:
 
 
 @pytest.fixture
-def files(folder) -> MeshFiles:
-    return MeshFiles(FileAccess(lambda: [folder]))
+def files(folder) -> Iterator[MeshFiles]:
+    files = MeshFiles(FileAccess(lambda: [folder]))
+    yield files
+    files.close()
+
+
+def draw(files: MeshFiles, shapes: Sequence[Shape], topic: str = "/parts") -> Sequence[Shape]:
+    """Return the shapes of a frame."""
+    files.follow([*files._expanded, topic])
+    return files.triangles(topic, shapes)
 
 
 def read(files: MeshFiles, *shapes: Shape) -> list[Shape]:
     """Return the triangles as soon as they are there."""
-    until(lambda: files.triangles("/parts", shapes, 9999) or files.problems)
-    return list(files.triangles("/parts", shapes, 9999))
+    until(lambda: draw(files, shapes) or files.problems)
+    return list(draw(files, shapes))
 
 
 @pytest.mark.parametrize("suffix", ["stl", "obj", "ply", "glb"])
@@ -65,11 +78,11 @@ def test_a_mesh_has_the_pose_and_the_scale_of_its_marker(folder, files, suffix):
 def test_other_shapes_are_kept_and_the_same_shapes_are_the_same_object(folder, files):
     ball = Shape(kind=ShapeKind.SPHERE, frame="world", position=np.zeros(3))
     shapes = [ball, shape(f"file://{folder}/box.stl")]
-    assert list(files.triangles("/parts", shapes, 9999)) == [ball], "it is not read yet"
-    until(lambda: len(files.triangles("/parts", shapes, 9999)) == 13)
-    assert files.triangles("/parts", shapes, 9999) is files.triangles("/parts", shapes, 9999)
-    files.forget([])
-    assert len(files.triangles("/parts", shapes, 9999)) == 13
+    assert list(draw(files, shapes)) == [ball], "it is not read yet"
+    until(lambda: len(draw(files, shapes)) == 13)
+    assert draw(files, shapes) is draw(files, shapes)
+    files.follow([])
+    assert len(draw(files, shapes)) == 13
 
 
 def test_a_mesh_has_the_colour_of_its_file_if_its_marker_wants_it(folder, files):
@@ -107,17 +120,61 @@ def test_what_cannot_be_read_is_named_with_its_reason(folder, files, caplog, uri
     (folder / "broken.glb").write_bytes(b"glTF" * 9)
     (folder / "notes.txt").write_text("text")
     with open(folder / "large.stl", "wb") as large:
-        large.truncate(mesh_files._LARGEST + 1)
+        large.truncate(mesh_reader.LARGEST + 1)
     uri = uri.format(folder)
     assert read(files, shape(uri)) == []
     assert problem in files.problems[uri]
     assert caplog.text.count("is not drawn") == 1
     others = [shape(f"file://{folder}/box.stl"), shape(uri)]
-    until(lambda: len(files.triangles("/parts", others, 9999)) == 12)
+    until(lambda: len(draw(files, others)) == 12)
 
 
-def test_the_number_of_files_is_limited(files, monkeypatch):
+def test_a_file_that_expands_beyond_the_memory_ends_its_process_alone(folder, files, monkeypatch):
+    limits = WorkerLimits(processor_s=60.0, wall_s=120.0, memory_bytes=400 << 20)
+    monkeypatch.setattr(files, "_worker", WorkerProcess(mesh_reader.__name__, int, limits=limits))
+    scene = trimesh.Scene(trimesh.creation.icosphere(3))
+    (folder / "ball.glb").write_bytes(scene.export(file_type="glb"))
+    _repeat_node(folder / "ball.glb", 30_000)  # 38 million triangles of a small file
+    assert (folder / "ball.glb").stat().st_size < 1 << 20
+    uri = f"file://{folder}/ball.glb"
+    assert read(files, shape(uri)) == []
+    assert "reading it exceeds 0.4 GiB of memory" in files.problems[uri]
+    others = [shape(f"file://{folder}/box.stl")]
+    until(lambda: len(draw(files, others)) == 12)
+    files.close()
+
+
+def _repeat_node(path: Path, times: int) -> None:
+    """Have the only mesh of a GLB file drawn by many nodes."""
+    content = path.read_bytes()
+    (length,) = struct.unpack_from("<I", content, 12)
+    tree = json.loads(content[20 : 20 + length])
+    tree["nodes"] = [{"mesh": 0}] * times
+    tree["scenes"] = [{"nodes": list(range(times))}]
+    text = json.dumps(tree, separators=(",", ":")).encode()
+    text = text.ljust(-(-len(text) // 4) * 4)
+    rest = content[20 + length :]
+    header = struct.pack("<4sIIII", b"glTF", 2, 20 + len(text) + len(rest), len(text), 0x4E4F534A)
+    path.write_bytes(header + text + rest)
+
+
+def test_a_file_that_cannot_be_read_is_tried_again(folder, files, monkeypatch, caplog):
+    monkeypatch.setattr(mesh_files, "_RETRY_S", 0.0)
+    later = [shape(f"file://{folder}/later.stl")]
+    until(lambda: draw(files, later) == [] and files.problems)
+    (folder / "box.stl").rename(folder / "later.stl")
+    until(lambda: len(draw(files, later)) == 12)
+    assert not files.problems
+    assert caplog.text.count("is not drawn") == 1
+
+
+def test_a_topic_does_not_take_the_places_of_others(folder, files, monkeypatch):
     monkeypatch.setattr(mesh_files, "_MOST_FILES", 3)
-    shapes = [shape(f"file:///missing/{it}.stl") for it in range(5)]
-    until(lambda: files.triangles("/parts", [*shapes], 9999) == [] and len(files.problems) == 3)
-    assert len(files._meshes) == 3
+    nonsense = [shape(f"file:///missing/{it}.stl") for it in range(5)]
+    until(lambda: draw(files, nonsense, "/nonsense") == [] and len(files.problems) == 4)
+    assert "more than" in files.problems["file:///missing/3.stl"]
+    box = [shape(f"file://{folder}/box.stl")]
+    until(lambda: len(draw(files, box)) == 12)
+    files.follow(["/parts"])
+    assert list(files._known) == [box[0].mesh], "what no shown topic uses is dropped"
+    assert not files.problems

@@ -8,6 +8,7 @@ import mujoco
 import numpy as np
 import pytest
 import trimesh
+from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from panel_frames import Frames
 
@@ -175,6 +176,34 @@ def test_meshes_of_markers_are_drawn_from_the_folders_that_clients_may_name(
     (refused,) = (it for it in frames.texts if it.startswith("Mesh"))
     assert "not in a folder of which clients may name files" in refused
     assert refused.endswith("the parameter 'client_folders' adds others")
+    frames.panel.on_exit(messages.ExitEvent())
+
+
+def test_meshes_are_complete_when_another_topic_leaves_room(frames, clients, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    trimesh.creation.box((0.1, 0.1, 0.1)).export(tmp_path / "box.stl")
+    ones = np.ones(3)
+    mesh = Shape(
+        kind=ShapeKind.MESH,
+        frame="world",
+        position=np.zeros(3),
+        size=ones,
+        mesh=f"file://{tmp_path}/box.stl",
+    )
+    clients.parameters.known["client_folders"] = ParameterInfo(value=(str(tmp_path),))
+    clients.drawings.newest["/first"] = [sphere("world")] * 1000
+    clients.drawings.newest["/parts"] = [mesh] * 10
+    deadline = time.monotonic() + 120.0
+    while len(frames.panel.viewer.extra_geoms) < 1024:
+        frames.build()
+        assert time.monotonic() < deadline
+    frames.build()
+    assert "More than 1024 shapes are not drawn." in frames.texts
+    del clients.drawings.newest["/first"]
+    frames.build()
+    assert len(frames.panel.viewer.extra_geoms) == 120
+    assert "More than 1024 shapes are not drawn." not in frames.texts
+    frames.panel.on_exit(messages.ExitEvent())
 
 
 def test_texts_count_among_the_shapes_that_the_page_can_draw(frames, clients, monkeypatch):
