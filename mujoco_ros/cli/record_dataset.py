@@ -8,7 +8,9 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
 
 from rclpy.node import Node
@@ -22,7 +24,7 @@ from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.cli.command_line import fail, integer_from
 from mujoco_ros.cli.node_process import handle_signals, ros
-from mujoco_ros.cli.terminal_keys import TerminalKeys
+from mujoco_ros.cli.terminal_keys import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.definitions import Definition
@@ -30,7 +32,11 @@ from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import CODECS, DatasetWriter, check_new
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import bag_topics, read_bag
-from mujoco_ros.recording.ros.demonstration_topics import is_valid, selection
+from mujoco_ros.recording.ros.demonstration_topics import (
+    is_description,
+    is_valid,
+    selection,
+)
 from mujoco_ros.recording.ros.recorder import Recorder
 from mujoco_ros.recording.ros.topic_demonstrations import (
     DemonstrationOptions,
@@ -39,6 +45,7 @@ from mujoco_ros.recording.ros.topic_demonstrations import (
 from mujoco_ros.recording.selection import Selection
 
 _FPS = 30
+_NO_CAMERAS = "none"
 _TAKE_S = 0.05
 _DISCOVERY_S = 0.2
 _DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
@@ -73,7 +80,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help=f"frames a second of simulated time, not more than the cameras have; default: {_FPS}",
     )
     group.add_argument(
-        "--cameras", metavar="NAME,NAME", help="cameras of the dataset, or none; default: all"
+        "--cameras",
+        type=_camera_names,
+        metavar="NAME,NAME",
+        help="cameras of the dataset, or none; default: all",
     )
     group.add_argument("--codec", choices=list(CODECS), help="of the videos; default: av1")
     group.add_argument(
@@ -94,6 +104,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _camera_names(text: str) -> tuple[str, ...]:
+    names = () if text == _NO_CAMERAS else tuple(text.split(","))
+    if not all(names) or _NO_CAMERAS in names or len(set(names)) < len(names):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a list of different names, or {_NO_CAMERAS} alone"
+        )
+    return names
+
+
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -108,7 +127,8 @@ def check_options(parser: argparse.ArgumentParser, options: argparse.Namespace) 
     """End with an error if the options of datasets do not fit the others."""
     if options.lerobot is None:
         for name in _DEPENDENT:
-            if getattr(options, name):
+            value = getattr(options, name)
+            if value is not None and value is not False:
                 parser.error(f"--{name} is for --lerobot")
         return
     if options.start is not None and not options.bag:
@@ -126,32 +146,54 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
     """Record until a signal, or from bags, and write the dataset; return the exit code.
 
     Raises:
-        UserInputError: The dataset exists, LeRobot is not installed or fails, a bag is invalid, or
-            there is no episode.
+        UserInputError: The dataset exists, LeRobot is not installed or fails, a bag is invalid or
+            its reading is interrupted, or there is no episode.
     """
-    cameras = options.cameras
-    names = None if cameras is None else () if cameras == "none" else tuple(cameras.split(","))
-    what = DemonstrationOptions(fps=options.fps or _FPS, task=options.task, cameras=names)
     signals: list[int] = []
     try:
         check_new(options.lerobot)
         folder = EpisodeFolder(options.lerobot.absolute(), resume=options.resume)
-        demonstrations = TopicDemonstrations(folder, what)
-        try:
+    except OSError as error:
+        return _unwritable(options.lerobot, error)
+    what = DemonstrationOptions(fps=options.fps or _FPS, task=options.task, cameras=options.cameras)
+    with closing(folder):
+        with closing(TopicDemonstrations(folder, what)) as demonstrations:
             if options.bag:
-                handle_signals(signals.append)
-                _read_bags(options.bag, demonstrations, names, options.start or 0.0, signals)
+                handle_signals(signals.append, signal.SIGHUP)
+                try:
+                    _read_bags(options, folder, demonstrations, signals)
+                except OSError as error:
+                    return _unwritable(folder.path, error)
             else:
                 with ros(ros_arguments):
-                    _Session(demonstrations, names).run(signals)
-        finally:
-            demonstrations.close()
-            folder.delete_if_empty()
-        command = ["record", "--lerobot", str(options.lerobot), "--task", options.task]
-        command += ["--fps", str(what.fps)] + (["--cameras", cameras] if cameras else [])
-        return _write(options, folder, shlex.join(command), signals)
-    except OSError as error:
-        return fail(f"'{options.lerobot}' cannot be written: {error.strerror or error}")
+                    _Session(demonstrations, options.cameras).run(signals)
+        try:
+            _write(options, folder, signals)
+        except OSError as error:
+            return _unwritable(options.lerobot, error)
+    if options.bag and (count := demonstrations.failures):
+        return fail(f"{count} episodes of the bags were ended or discarded by an error, see above")
+    return 0
+
+
+def _unwritable(path: Path, error: OSError) -> int:
+    return fail(f"'{path}' cannot be written: {error.strerror or error}")
+
+
+def _command(options: argparse.Namespace) -> str:
+    """Return the command that records the same."""
+    cameras, start = options.cameras, options.start
+    values = {
+        "lerobot": [options.lerobot],
+        "task": [options.task],
+        "fps": [options.fps or _FPS],
+        "cameras": [] if cameras is None else [",".join(cameras) or _NO_CAMERAS],
+        "codec": [options.codec or next(iter(CODECS))],
+        "start": [] if start is None else [start],
+        "bag": options.bag or [],
+    }
+    arguments = ([f"--{name}", *map(str, it)] for name, it in values.items() if it)
+    return shlex.join(("record", *chain.from_iterable(arguments)))
 
 
 class _Messages:
@@ -223,8 +265,9 @@ class _Session:
                     for key in keys.read():
                         self._press(key)
                     if terminal:
-                        sys.stderr.write(f"\r{self._demonstrations.progress}\x1b[K")
-            sys.stderr.write("\n" * terminal)
+                        show(sys.stderr, f"\r{self._demonstrations.progress}\x1b[K")
+            if terminal:
+                show(sys.stderr, "\n")
         finally:
             flush_responses()
             self._executor.shutdown()
@@ -236,7 +279,7 @@ class _Session:
         if key in self._keys:
             try:
                 self._report(self._keys[key])
-            except UserInputError as error:
+            except (UserInputError, OSError) as error:
                 _LOG.warning("%s", error)
 
     def _serve(
@@ -253,66 +296,88 @@ class _Session:
 
 
 def _read_bags(
-    bags: Sequence[Path],
+    options: argparse.Namespace,
+    folder: EpisodeFolder,
     demonstrations: TopicDemonstrations,
-    cameras: Sequence[str] | None,
-    start: float,
     signals: Sequence[int],
 ) -> None:
-    """Record an episode from each bag, or several that resets separate; the first from `start`."""
-    wanted = selection(cameras)
-    for bag in bags:
-        skips = start > 0.0
-        types = {
-            topic: message_class(kind)
-            for topic, kind in bag_topics(bag).items()
-            if wanted.fullmatch(topic) and is_valid(topic, kind)
-        }
-        known = {topic: kind for topic, kind in types.items() if kind is not None}
-        for topic in known:
-            demonstrations.discover(topic, has_messages=True)
-        _LOG.info("'%s': %s", bag, demonstrations.start())
+    """Record an episode from each bag, or several that resets separate; the first from a time.
+
+    Bags that were read to their end, without an error, are left out.
+    """
+    start = options.start or 0.0
+    settings = f"--start {start:g}"
+    for bag in options.bag:
+        source = str(bag.resolve())
+        if not folder.begin_source(source, settings):
+            _LOG.info("'%s' was read before", bag)
+            continue
+        failures = demonstrations.failures
+        _read_bag(bag, options.cameras, start, demonstrations, signals)
+        if demonstrations.failures == failures:
+            folder.end_source(source, settings)
+
+
+def _read_bag(
+    bag: Path,
+    cameras: Sequence[str] | None,
+    start: float,
+    demonstrations: TopicDemonstrations,
+    signals: Sequence[int],
+) -> None:
+    wanted, source, skips = selection(cameras), str(bag.resolve()), start > 0.0
+    types = {
+        topic: message_class(kind)
+        for topic, kind in bag_topics(bag).items()
+        if wanted.fullmatch(topic) and is_valid(topic, kind)
+    }
+    known = {topic: kind for topic, kind in types.items() if kind is not None}
+    for topic, kind in known.items():
+        demonstrations.discover(topic, has_messages=True)
+        if is_description(topic):  # may be later in the bag than the first frames
+            for _, _, message in islice(read_bag(bag, {topic: kind}), 1):
+                demonstrations.add(topic, partial(_same, message))
+    _LOG.info("'%s': %s", bag, demonstrations.start(source))
+    resets = demonstrations.resets
+    for topic, _, message in read_bag(bag, known):
+        if signals:
+            raise UserInputError("interrupted; there is no dataset, and --resume continues")
+        if skips and isinstance(message, JointState | Image):
+            if nanoseconds(message.header.stamp) < 1e9 * start:
+                continue
+            skips = False
+        if not demonstrations.is_recording and demonstrations.resets > resets:
+            _LOG.info("'%s': %s", bag, demonstrations.start(source))
         resets = demonstrations.resets
-        for topic, _, message in read_bag(bag, known):
-            if signals:
-                return
-            if skips and isinstance(message, JointState | Image):
-                if nanoseconds(message.header.stamp) < 1e9 * start:
-                    continue
-                skips = False
-            if not demonstrations.is_recording and demonstrations.resets > resets:
-                _LOG.info("'%s': %s", bag, demonstrations.start())
-            resets = demonstrations.resets
-            demonstrations.add(topic, partial(_same, message))
-        if demonstrations.is_recording:
-            try:
-                _LOG.info("'%s': %s", bag, demonstrations.end())
-            except UserInputError as error:
-                _LOG.error("'%s': %s", bag, error)
+        demonstrations.add(topic, partial(_same, message))
+    demonstrations.end_of_input()
 
 
 def _same(message: object) -> object:
     return message
 
 
-def _write(
-    options: argparse.Namespace, folder: EpisodeFolder, command: str, signals: Sequence[int]
-) -> int:
+def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence[int]) -> None:
     """Write the episodes into the dataset, and delete their files."""
     paths, frames = folder.finished, []
     if not paths:
         raise UserInputError("no episode was recorded, so there is no dataset")
     _LOG.info("writing the dataset; another Ctrl-C interrupts that and keeps the episodes")
-    before = len(signals)
+    before = _interrupts(signals)
     with DatasetWriter(options.lerobot, options.codec or next(iter(CODECS))) as writer:
         for count, path in enumerate(paths, 1):
             frames.append(writer.add(path))
             _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
-            if len(signals) > before:
+            if _interrupts(signals) > before:
                 raise UserInputError(
                     f"interrupted; the episodes are in '{folder.path}', and --resume continues"
                 )
-        writer.finish({"command": command, "episodes": [{"frames": it} for it in frames]})
+        episodes = [{"frames": it} for it in frames]
+        writer.finish({"command": _command(options), "episodes": episodes})
     folder.delete()
-    sys.stdout.write(f"{len(paths)} episodes, {sum(frames)} frames in {options.lerobot}\n")
-    return 0
+    show(sys.stdout, f"{len(paths)} episodes, {sum(frames)} frames in {options.lerobot}\n")
+
+
+def _interrupts(signals: Sequence[int]) -> int:
+    """Return the number of signals, but for those of a closed terminal, which may repeat them."""
+    return sum(it != signal.SIGHUP for it in signals)

@@ -6,7 +6,7 @@ import sys
 import termios
 import tty
 from contextlib import suppress
-from typing import Any
+from typing import Any, TextIO
 
 
 class TerminalKeys:
@@ -34,10 +34,25 @@ class TerminalKeys:
     def __exit__(self, *_error: object) -> None:
         if self.available:
             self.available = False
-            termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
+            with suppress(OSError, termios.error):  # the terminal is closed
+                termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
 
     def read(self) -> str:
         """Return the keys since the last call."""
         if not self.available or not select.select([self._input], [], [], 0.0)[0]:
             return ""
-        return os.read(self._input, 64).decode(errors="ignore")
+        with suppress(OSError):  # the terminal is closed
+            return os.read(self._input, 64).decode(errors="ignore")
+        return ""
+
+
+def show(stream: TextIO, text: str) -> None:
+    """Write text at once, unless the terminal is closed."""
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError:
+        # Python would write the rest at its end, and fail.
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)

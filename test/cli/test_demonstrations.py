@@ -83,7 +83,7 @@ def test_nothing_changes_in_a_folder_into_which_another_evaluation_writes(
     command = ["pick_place", "--output", str(tmp_path), "--dataset", str(tmp_path / "dataset")]
     with EpisodeFile(tmp_path / EPISODES, {}, 1, resume=False):
         assert main(command) == 1
-    assert "another evaluation writes into" in capsys.readouterr().err
+    assert "another process writes into" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

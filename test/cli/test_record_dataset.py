@@ -3,8 +3,10 @@
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,8 +24,9 @@ from std_srvs.srv import Trigger
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.cli import record_dataset
 from mujoco_ros.cli.record import main
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.definitions import definition
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
+from mujoco_ros.recording.demonstrations.demonstration_file import read_messages
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
@@ -52,40 +55,124 @@ def _signals_of_the_tests(monkeypatch):
     monkeypatch.setattr(record_dataset, "handle_signals", lambda *_: None)
 
 
-@pytest.fixture
-def bag(tmp_path):
-    """A bag with a reset after 0.6 s."""
-    written = Bag(tmp_path / "bag", "jazzy")
+TWO_EPISODES = [
+    *[("/robot_description", description()), *run(0.0, 0.6)],
+    *[(RESETS, reset(0.0, "time state")), *run(0.0, 0.4)],
+]
+
+
+def _bag(folder, messages):
+    written = Bag(folder, "jazzy")
     topics = {
         name: RecordedTopic(name=name, kind=kind, type_hash="", qos=[])
         for name, kind in KINDS.items()
     }
     for topic in topics.values():
         written.add(topic, definition(topic.kind))
-    messages = [
-        *[("/robot_description", description()), *run(0.0, 0.6)],
-        *[(RESETS, reset(0.0, "time state")), *run(0.0, 0.4)],
-    ]
     for number, (name, message) in enumerate(messages):
         written.write(topics[name], number, number, number, serialize_message(message))
     written.finish()
     return written.folder
 
 
-def test_a_bag_becomes_episodes_that_resets_separate(bag, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(record_dataset, "check_new", lambda _folder: None)  # needs LeRobot
+@pytest.fixture
+def bag(tmp_path):
+    """A bag with a reset after 0.6 s."""
+    return _bag(tmp_path / "bag", TWO_EPISODES)
+
+
+@pytest.fixture
+def without_lerobot(monkeypatch):
+    monkeypatch.setattr(record_dataset, "check_new", lambda _folder: None)
     monkeypatch.setenv(PYTHON_VARIABLE, "/bin/false")
-    dataset = tmp_path / "dataset"
-    command = ["--lerobot", str(dataset), "--task", "move", "--fps", "50", "--bag", str(bag)]
+
+
+def _command(dataset, *bags):
+    options = ["--lerobot", str(dataset), "--task", "move", "--fps", "50"]
+    return [*options, "--bag", *map(str, bags)]
+
+
+def _episodes(dataset):
+    """Return the names of the files of episodes, and the number of frames in each."""
+    files = dataset.with_name(f"{dataset.name}.episodes").glob("*.zst")
+    return {it.stem: len(list(read_messages(it))) - 1 for it in sorted(files)}
+
+
+def test_a_bag_becomes_episodes_that_resets_separate(bag, tmp_path, without_lerobot, caplog):
+    dataset, later = tmp_path / "dataset", tmp_path / "later"
     with caplog.at_level(logging.INFO, "mujoco_ros"):
-        assert main(command) == 1, "LeRobot is missing"
-        assert main([*command, "--start", "0.3", "--resume"]) == 1
+        assert main(_command(dataset, bag)) == 1, "LeRobot is missing"
+        assert main([*_command(later, bag), "--start", "0.3"]) == 1
     assert "episode 000001 has ended by a reset: 30 frames" in caplog.text
     assert "episode 000002 has ended: 20 frames" in caplog.text
-    assert "episode 000003 has ended by a reset: 15 frames" in caplog.text
-    assert "episode 000004 has ended: 20 frames" in caplog.text
-    assert len(EpisodeFolder(dataset, resume=True).finished) == 4, "the episodes are kept"
+    assert _episodes(dataset) == {"000001": 30, "000002": 20}, "the episodes are kept"
+    assert _episodes(later) == {"000001": 15, "000002": 20}
     assert not dataset.exists()
+
+
+def test_a_bag_is_read_once(bag, tmp_path, without_lerobot, caplog, capsys):
+    dataset = tmp_path / "dataset"
+    second = _bag(tmp_path / "second", TWO_EPISODES)
+    for _ in range(2):
+        assert main([*_command(dataset, bag, second), "--resume"]) == 1, "LeRobot is missing"
+        assert list(_episodes(dataset).values()) == [30, 20, 30, 20]
+    assert f"'{second}' was read before" in caplog.text
+    assert main([*_command(dataset, bag), "--resume", "--start", "0.3"]) == 1
+    assert "with '--start 0', not '--start 0.3'" in capsys.readouterr().err
+
+
+def test_a_signal_while_a_bag_is_read_writes_no_dataset(
+    bag, tmp_path, without_lerobot, monkeypatch, capsys
+):
+    dataset, read, handlers = tmp_path / "dataset", record_dataset.read_bag, []
+
+    def interrupted(*arguments):
+        for message in read(*arguments):
+            yield message
+            if _episodes(dataset):
+                handlers[0](signal.SIGINT)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(record_dataset, "handle_signals", lambda it, *_: handlers.append(it))
+        patched.setattr(record_dataset, "read_bag", interrupted)
+        assert main(_command(dataset, bag)) == 1
+    assert "interrupted; there is no dataset, and --resume continues" in capsys.readouterr().err
+    assert list(_episodes(dataset).values()) == [30]
+    assert main([*_command(dataset, bag), "--resume"]) == 1, "LeRobot is missing"
+    assert list(_episodes(dataset).values()) == [30, 20], "the bag was read again"
+
+
+def test_a_late_event_in_a_bag_makes_no_further_episode(tmp_path, without_lerobot):
+    messages = [
+        *[("/robot_description", description()), *run(0.0, 0.6), *run(0.0, 0.1)],
+        *[(RESETS, reset(0.0, "time state")), *run(0.102, 0.4)],
+    ]
+    dataset = tmp_path / "dataset"
+    assert main(_command(dataset, _bag(tmp_path / "bag", messages))) == 1, "LeRobot is missing"
+    first, second = _episodes(dataset).values()
+    assert (first, second) == (30, pytest.approx(20, abs=1))
+
+
+def test_an_episode_of_a_bag_that_a_gap_ends_is_in_the_exit_code(
+    tmp_path, without_lerobot, monkeypatch, capsys
+):
+    messages = [("/robot_description", description()), *run(0.0, 0.5), *run(0.7, 1.5)]
+    dataset = tmp_path / "dataset"
+    monkeypatch.setattr(record_dataset, "_write", lambda *_: None)  # needs LeRobot
+    for _ in range(2):
+        command = [*_command(dataset, _bag(tmp_path / "bag", messages)), "--resume"]
+        assert main(command) == 1
+        assert "1 episodes of the bags were ended or discarded" in capsys.readouterr().err
+        assert list(_episodes(dataset).values()) == [pytest.approx(24, abs=1)]
+        shutil.rmtree(tmp_path / "bag")
+
+
+def test_the_robot_is_named_by_a_description_late_in_a_bag(tmp_path, without_lerobot):
+    dataset = tmp_path / "dataset"
+    bag = _bag(tmp_path / "bag", [*run(0.0, 0.6), ("/robot_description", description())])
+    assert main(_command(dataset, bag)) == 1, "LeRobot is missing"
+    (path,) = dataset.with_name("dataset.episodes").glob("*.zst")
+    assert json.loads(next(read_messages(path)))["robot"] == "arm"
 
 
 def test_episodes_of_an_interrupted_recording_are_not_mixed_with_others(
@@ -95,24 +182,46 @@ def test_episodes_of_an_interrupted_recording_are_not_mixed_with_others(
     dataset = tmp_path / "dataset"
     command = ["--lerobot", str(dataset), "--task", "move", "--bag", str(bag), "--codec", "h264"]
     with monkeypatch.context() as patched:
-        patched.setattr(record_dataset, "_write", lambda *_: 1)
-        assert main(command) == 1
+        patched.setattr(record_dataset, "_write", lambda *_: None)
+        assert main(command) == 0
     assert main(command) == 1
     assert (
         "has 2 episodes that are in no dataset yet; --resume continues" in capsys.readouterr().err
     )
     assert main([*command, "--resume"]) == 0
-    assert f"4 episodes, 60 frames in {dataset}" in capsys.readouterr().out
+    assert f"2 episodes, 30 frames in {dataset}" in capsys.readouterr().out
     assert not dataset.with_name("dataset.episodes").exists()
-    assert [it["frames"] for it in json.loads((dataset / DESCRIPTION).read_text())["episodes"]]
+    described = json.loads((dataset / DESCRIPTION).read_text())
+    assert [it["frames"] for it in described["episodes"]] == [18, 12]
+    assert described["command"] == (
+        f"record --lerobot {dataset} --task move --fps 30 --codec h264 --bag {bag}"
+    )
     assert main(command) == 1
     assert "exists; name a new folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("error", [UserInputError("no episode"), OSError("no space")])
+def test_an_error_of_a_key_does_not_end_the_recording(error, caplog):
+    def fails():
+        raise error
+
+    session = SimpleNamespace(_keys={"e": fails}, _report=lambda action: action())
+    record_dataset._Session._press(session, "e")
+    assert str(error) in caplog.text
+
+
+@pytest.mark.parametrize("cameras", ["", "a,", ",", "none,a", "a,a"])
+def test_a_list_of_cameras_is_checked(cameras, capsys):
+    with pytest.raises(SystemExit):
+        main(["--lerobot", "new", "--task", "it", "--cameras", cameras])
+    assert f"'{cameras}' is not a list of different names" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("options", "error_text"),
     [
         (["--fps", "25"], "--fps is for --lerobot"),
+        (["--start", "0"], "--start is for --lerobot"),
         (["--resume"], "--resume is for --lerobot"),
         (["--lerobot", "new"], "--lerobot needs --task"),
         (["--lerobot", "new", "--task", "it", "--start", "1"], "--start is for --bag"),

@@ -19,6 +19,23 @@ with TerminalKeys() as keys:
 print("read", found, termios.tcgetattr(0) == before, flush=True)
 """
 
+CLOSED = """
+import logging, pathlib, signal, sys, time
+from mujoco_ros.cli.terminal_keys import TerminalKeys, show
+signals = []
+signal.signal(signal.SIGHUP, lambda *_: signals.append(1))
+with TerminalKeys() as keys:
+    print("ready", keys.available, flush=True)
+    while not signals:
+        time.sleep(0.01)
+    for _ in range(3):
+        keys.read()
+        logging.warning("it ends")
+        show(sys.stderr, "progress")
+show(sys.stdout, "written")
+pathlib.Path(sys.argv[1]).touch()
+"""
+
 
 def _until(terminal: int, text: bytes) -> bytes:
     found = b""
@@ -27,13 +44,27 @@ def _until(terminal: int, text: bytes) -> bytes:
     return found
 
 
-def test_keys_are_read_without_enter_and_the_terminal_is_restored() -> None:
+def _started(program: str, *arguments: str) -> tuple[int, int]:
+    """Start a program in a terminal; return process and terminal."""
     process, terminal = pty.fork()
     if process == 0:
         try:
-            os.execv(sys.executable, [sys.executable, "-c", PROGRAM])
+            os.execv(sys.executable, [sys.executable, "-c", program, *arguments])
         finally:
             os._exit(1)
+    return process, terminal
+
+
+def test_a_program_goes_on_when_its_terminal_is_closed(tmp_path) -> None:
+    process, terminal = _started(CLOSED, str(tmp_path / "ended"))
+    _until(terminal, b"ready True")
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
+    assert (tmp_path / "ended").exists()
+
+
+def test_keys_are_read_without_enter_and_the_terminal_is_restored() -> None:
+    process, terminal = _started(PROGRAM)
     try:
         _until(terminal, b"ready True")
         os.write(terminal, b"sde")

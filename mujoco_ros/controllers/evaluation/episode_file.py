@@ -1,6 +1,5 @@
 """A file of the episodes of an evaluation, to which each is added when it is done."""
 
-import fcntl
 import json
 import os
 import time
@@ -17,6 +16,7 @@ import numpy as np
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.folder_lock import locked
 
 Identity = Mapping[str, str]
 """What two parts of an evaluation must have in common."""
@@ -55,7 +55,7 @@ class EpisodeFile:
         self._header = {**identity, "episodes": count}
         self._file: BinaryIO | None = None
         self._synced = 0.0
-        self._folder = _locked(path.parent)
+        self._folder = locked(path.parent)
         try:
             if path.exists():
                 self._continue(identity, count, resume=resume)
@@ -168,17 +168,6 @@ def versions() -> Identity:
     for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml", ".onnx")):
         code.update(file.read_bytes())
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
-
-
-def _locked(folder: Path) -> int:
-    """Return the descriptor of a folder that this process alone has locked."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        os.close(descriptor)
-        raise UserInputError(f"another evaluation writes into {folder}") from error
-    return descriptor
 
 
 def _line(values: Mapping[str, Any]) -> bytes:

@@ -8,6 +8,7 @@ import io
 import json
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -46,11 +47,18 @@ class DemonstrationFile:
         return self
 
     def __exit__(self, *_error: object) -> None:
-        self._file.close()
+        with suppress(OSError):  # the rest of a file that is deleted, on a full disk
+            self._file.close()
         self._new.unlink(missing_ok=True)
 
     def describe(
-        self, *, names: Mapping[str, tuple[str, ...]], task: str, fps: int, robot: str
+        self,
+        *,
+        names: Mapping[str, tuple[str, ...]],
+        task: str,
+        fps: int,
+        robot: str,
+        source: str = "",
     ) -> None:
         """Set the description, before the first frame.
 
@@ -59,9 +67,10 @@ class DemonstrationFile:
             task: What is done, as text.
             fps: Frames a second.
             robot: Name of the robot, or names of several.
+            source: What the frames were read from, such as a bag.
         """
         self._names = names
-        self._description = {"task": task, "fps": fps, "robot": robot}
+        self._description = {"task": task, "fps": fps, "robot": robot, "source": source}
 
     def add(self, frame: Mapping[str, np.ndarray]) -> None:
         """Add a frame: values by feature; those of `IMAGES` are colours of one byte."""

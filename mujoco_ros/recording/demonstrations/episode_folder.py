@@ -1,19 +1,27 @@
 """Folder with the files of episodes, until they are written into a dataset."""
 
 import json
-import shutil
+import os
+import re
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
+from mujoco_ros.recording.folder_lock import locked
 
 _SUFFIX = ".episodes"
+_SOURCES = "sources.json"
+_OWN = re.compile(rf"\d{{6,}}\.(?:zst|new)|{re.escape(_SOURCES)}(?:\.new)?")
+"""Names of the files of this folder."""
 
 
 class EpisodeFolder:
-    """Numbered files of episodes in a folder beside that of the dataset.
+    """Numbered files of episodes in a folder beside that of the dataset, for one process.
+
+    Episodes from a source, such as a bag, belong together: those of a source that was not read to
+    its end are deleted when it is read again.
 
     Attributes:
         path: The folder.
@@ -23,15 +31,22 @@ class EpisodeFolder:
         """Create the folder for a dataset, or continue it.
 
         Raises:
-            UserInputError: It has episodes and is not to be continued.
+            UserInputError: It has other files, or episodes and is not to be continued, or another
+                process writes into it.
             OSError: It cannot be created.
         """
         self.path = dataset.with_name(f"{dataset.name}{_SUFFIX}")
         self.path.mkdir(parents=True, exist_ok=True)
-        if (count := len(self.finished)) and not resume:
-            raise UserInputError(
-                f"'{self.path}' has {count} episodes that are in no dataset yet; --resume continues"
-            )
+        self._lock = locked(self.path)
+        try:
+            self._check(resume=resume)
+        except BaseException:
+            os.close(self._lock)
+            raise
+        for unfinished in self.path.glob("*.new"):
+            unfinished.unlink()
+        if not self.finished:
+            self._sources_file.unlink(missing_ok=True)
 
     @property
     def finished(self) -> list[Path]:
@@ -44,21 +59,92 @@ class EpisodeFolder:
         Raises:
             UserInputError: A file is not one of an episode.
         """
-        for path in self.finished:
-            for content in read_messages(path):
-                return layout_of(json.loads(content))
-        return {}
+        descriptions = (_description(path) for path in self.finished)
+        return next((layout_of(it) for it in descriptions if it), {})
 
     def next(self) -> Path:
         """Return the file of another episode."""
         numbers = [int(it.stem) for it in self.path.iterdir() if it.stem.isdecimal()]
         return self.path / f"{max(numbers, default=0) + 1:06}.zst"
 
-    def delete_if_empty(self) -> None:
-        """Delete the folder unless it has files."""
-        with suppress(OSError):
-            self.path.rmdir()
+    def begin_source(self, source: str, settings: str) -> bool:
+        """Return whether a source is to be read; delete its former episodes if it is.
+
+        Args:
+            source: Name of the source; the descriptions of its episodes have it.
+            settings: What else its episodes depend on, as text.
+
+        Raises:
+            UserInputError: It has been read with other settings.
+            OSError: An episode cannot be deleted.
+        """
+        before = self._sources.get(source)
+        if before == settings:
+            return False
+        if before is not None:
+            raise UserInputError(
+                f"'{self.path}' has the episodes of '{source}' with '{before}', not '{settings}'"
+            )
+        for path in self.finished:
+            if _description(path).get("source") == source:
+                path.unlink()
+        return True
+
+    def end_source(self, source: str, settings: str) -> None:
+        """Note that all episodes of a source are in the folder.
+
+        Raises:
+            OSError: The note cannot be written.
+        """
+        new = self._sources_file.with_suffix(".json.new")
+        new.write_text(json.dumps({**self._sources, source: settings}), encoding="utf-8")
+        os.replace(new, self._sources_file)
+
+    def close(self) -> None:
+        """Let other processes write; delete the folder if it has no episode."""
+        if not self.finished:
+            self.delete()
+        os.close(self._lock)
 
     def delete(self) -> None:
-        """Delete the folder."""
-        shutil.rmtree(self.path, ignore_errors=True)
+        """Delete the files of this folder, and the folder unless it has others."""
+        with suppress(OSError):
+            for path in self.path.iterdir():
+                if _OWN.fullmatch(path.name):
+                    path.unlink()
+            self.path.rmdir()
+
+    @property
+    def _sources_file(self) -> Path:
+        return self.path / _SOURCES
+
+    @property
+    def _sources(self) -> dict[str, str]:
+        """Settings of the sources that were read to their end."""
+        try:
+            found = json.loads(self._sources_file.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except ValueError as error:
+            raise UserInputError(f"'{self._sources_file}' is not JSON: {error}") from error
+        if not isinstance(found, dict):
+            raise UserInputError(f"'{self._sources_file}' is not an object of JSON")
+        return found
+
+    def _check(self, *, resume: bool) -> None:
+        others = sorted(it.name for it in self.path.iterdir() if not _OWN.fullmatch(it.name))
+        if others:
+            raise UserInputError(
+                f"'{self.path}' is needed for the episodes, but it has other files, such as "
+                f"'{others[0]}'; name another dataset"
+            )
+        if (count := len(self.finished)) and not resume:
+            raise UserInputError(
+                f"'{self.path}' has {count} episodes that are in no dataset yet; --resume continues"
+            )
+
+
+def _description(path: Path) -> dict[str, Any]:
+    """Return the description of an episode; empty if it has no frames."""
+    found: dict[str, Any] = json.loads(next(read_messages(path), b"{}"))
+    return found

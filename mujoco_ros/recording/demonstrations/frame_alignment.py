@@ -11,6 +11,8 @@ _SECOND = 1_000_000_000
 """In nanoseconds."""
 _LONGEST_SILENCE_NS = 2 * _SECOND
 """Simulated time after which a sample is missing, which bounds the memory."""
+_SHORTEST_JUMP_NS = _SECOND // 2
+"""Least time by which all topics jump ahead; a shorter one is a gap."""
 _ROUNDING = 1e-6
 """Tolerance, in frames."""
 
@@ -43,6 +45,7 @@ class FrameAlignment:
     last ones before the next frame, and none from before its own time. No sample is used twice.
 
     Attributes:
+        oldest: First stamp of all samples [ns]; None without one.
         newest: Newest stamp of all samples [ns].
         largest_offset: Largest time from when a frame was due to one of its images [ns].
     """
@@ -59,25 +62,33 @@ class FrameAlignment:
             commands: Topics of commands.
         """
         self.newest = self.largest_offset = 0
+        self.oldest: int | None = None
         self._fps, self._period = fps, _SECOND / fps
+        self._jump = max(_SHORTEST_JUMP_NS, 2.0 * self._period)
         self._images, self._states, self._commands = tuple(images), tuple(states), tuple(commands)
         topics = (*self._images, *self._states, *self._commands)
         self._topics = {topic: _Samples() for topic in topics}
+        self._ahead = set[str]()  # topics whose time has jumped ahead of all others
         self._frame: int | None = None  # number of the frame whose images are chosen next
         self._instant: tuple[int, dict[str, np.ndarray]] | None = None  # time and images
         self._begun: tuple[int, dict[str, np.ndarray]] | None = None  # with states
 
     def add(self, topic: str, time: int, values: np.ndarray) -> bool:
-        """Add a sample of a topic; return False if its stamp [ns] is before that of the last one.
+        """Add a sample of a topic; return False if the time [ns] has jumped.
 
-        A second sample of the same stamp is ignored, as the state is the same.
+        It has jumped back if the stamp is before that of the last one, and ahead if all topics go
+        on much later. A second sample of the same stamp is ignored, as the state is the same.
         """
         samples = self._topics[topic]
         if time < samples.newest:
             return False
+        if 0 <= samples.newest < time - self._jump and self.newest < samples.newest + self._jump:
+            self._ahead.add(topic)
+            return len(self._ahead) < len(self._topics)
         if time > samples.newest:
             samples.add(time, values)
             self.newest = max(self.newest, time)
+            self.oldest = time if self.oldest is None else min(self.oldest, time)
         return True
 
     def frames(self) -> Iterator[AlignedFrame]:

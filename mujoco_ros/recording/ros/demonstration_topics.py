@@ -34,8 +34,8 @@ def is_reset(topic: str) -> bool:
 
 
 def is_description(topic: str) -> bool:
-    """Return whether a topic has the description of a robot."""
-    return topic.endswith(f"/{_DESCRIPTION}")
+    """Return whether a topic has the description of a robot without a namespace."""
+    return topic == f"/{_DESCRIPTION}"
 
 
 def is_valid(topic: str, kind: str) -> bool:
@@ -174,9 +174,10 @@ class TopicValues:
     def _command(self, topic: str, message: JointState) -> np.ndarray:
         self._check_joints(topic, message)
         values = np.array(message.position)
-        if values.shape != (len(message.name),) or not np.isfinite(values).all():
-            missing = ~np.isfinite(values)
-            joint = message.name[int(missing.argmax())] if missing.any() else "each joint"
+        if len(values) != len(message.name):
+            raise UserInputError(f"'{topic}' has no position command of each joint")
+        if not np.isfinite(values).all():
+            joint = message.name[int((~np.isfinite(values)).argmax())]
             raise UserInputError(
                 f"'{topic}' has no position command of '{joint}': it follows a velocity or an "
                 "effort alone; the actions of a dataset are positions"

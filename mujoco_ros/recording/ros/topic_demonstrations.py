@@ -59,12 +59,14 @@ class DemonstrationOptions:
 class TopicDemonstrations:
     """Writes episodes from messages, each into a file of a folder.
 
-    An error in an episode discards it, with a message in the log. A reset of the simulation ends
-    it: on the topic ``reset_event``, or by stamps that jump back.
+    A missing message ends an episode at the last complete frame, or before a frame is written,
+    starts it again. Any other error discards it. Both are in the log. A reset of the simulation
+    ends it: on the topic ``reset_event``, or by stamps that jump back or, all, ahead.
 
     Attributes:
         is_recording: Whether an episode has started and not ended.
         resets: Number of resets that were received.
+        failures: Number of episodes that an error has discarded or ended.
     """
 
     def __init__(self, folder: EpisodeFolder, options: DemonstrationOptions) -> None:
@@ -86,8 +88,10 @@ class TopicDemonstrations:
         self._robot = ""
         self._closing = ExitStack()
         self._pending: deque[AlignedFrame] = deque()
+        self._awaits_event = False  # of a reset that the stamps have shown
+        self._ended = self._restarted = ""  # why the last episode did, unless it was asked to
         self.is_recording = False
-        self.resets = 0
+        self.resets = self.failures = 0
 
     @property
     def progress(self) -> str:
@@ -107,8 +111,11 @@ class TopicDemonstrations:
         if has_messages:
             self._received.add(topic)
 
-    def start(self) -> str:
+    def start(self, source: str = "") -> str:
         """Start an episode; return a message.
+
+        Args:
+            source: What its messages are read from, such as a bag; empty for live ones.
 
         Raises:
             UserInputError: An episode is being recorded, or a topic is missing.
@@ -117,13 +124,17 @@ class TopicDemonstrations:
         if self.is_recording:
             raise UserInputError("an episode is being recorded; end or discard it first")
         topics = self._topics or find_topics(self._known, self._options.cameras)
-        if silent := sorted(set(topics.all) - self._received):
+        names = ", ".join(filter(None, topics.states))
+        needed = {*topics.all, *(() if names else filter(is_description, self._known))}
+        if silent := sorted(needed - self._received):
             raise UserInputError(f"no message of '{silent[0]}' has been received yet")
+        self._name = names or self._robot or self._layout.get("robot", "robot")
         path = self._folder.next()
         with ExitStack() as stack:
             self._file = stack.enter_context(DemonstrationFile(path))
             self._closing = stack.pop_all()
-        self._topics = topics
+        self._topics, self._source = topics, source
+        self._ended = self._restarted = ""
         self.is_recording = True
         self._restart()
         cameras = ", ".join(topics.images) or "none"
@@ -140,7 +151,9 @@ class TopicDemonstrations:
         try:
             self._write(until=None)
             if not self._count:
-                raise UserInputError("the episode has no complete frame, and is discarded")
+                raise UserInputError(
+                    f"the episode has no complete frame, and is discarded{self._restarted}"
+                )
             self._file.finish()
             self._layout = self._file.layout
         finally:
@@ -162,21 +175,24 @@ class TopicDemonstrations:
         return f"episode {self._file.path.stem} is discarded{reason}"
 
     def add(self, topic: str, read: Callable[[], Any]) -> None:
-        """Add a message of a discovered topic, which `read` returns if it is needed.
-
-        Raises:
-            OSError: The file cannot be written.
-        """
+        """Add a message of a discovered topic, which `read` returns if it is needed."""
         self._received.add(topic)
         if is_description(topic):
-            self._robot = self._robot or described_name(read().data)
+            self._robot = described_name(read().data) or self._robot
         elif is_reset(topic):
             self._follow_reset(read())
         elif self.is_recording and topic in self._values.topics:
             try:
                 self._add_sample(topic, read())
-            except (MissingSampleError, UserInputError) as error:
-                _LOG.error("%s", self.discard(f": {error}"))
+            except MissingSampleError as error:
+                self._follow_gap(error)
+            except (UserInputError, OSError) as error:
+                self._fail(f": {error}")
+
+    def end_of_input(self) -> None:
+        """End the episode that is being recorded, if any."""
+        if self.is_recording:
+            self._end_early("", logging.INFO)
 
     def close(self) -> None:
         """Discard the episode that is being recorded, if any."""
@@ -198,36 +214,73 @@ class TopicDemonstrations:
 
     def _check_recording(self) -> None:
         if not self.is_recording:
-            raise UserInputError("no episode is being recorded")
+            raise UserInputError(f"no episode is being recorded{self._ended}")
 
     def _close(self) -> None:
         self.is_recording = False
         self._pending.clear()
         self._closing.close()
 
+    def _fail(self, reason: str) -> None:
+        self.failures += 1
+        message = self.discard(reason)
+        self._ended = f"; {message}"
+        _LOG.error("%s", message)
+
+    def _follow_gap(self, error: MissingSampleError) -> None:
+        if self._count:
+            self.failures += 1
+            self._end_early(f" at its last complete frame ({error})", logging.WARNING)
+            return
+        if not self._restarted:  # one warning for each episode
+            _LOG.warning("episode %s starts again: %s", self._file.path.stem, error)
+        self._restarted = f": {error}"
+        self._restart()
+
     def _follow_reset(self, event: Header) -> None:
         """End the episode at a reset, without what may be from after it."""
+        time = nanoseconds(event.stamp)
+        if self._is_followed(time, rewinds="time" in event.frame_id.split()):
+            return
         if not self.is_recording:
             self.resets += 1
             return
         if "time" not in event.frame_id.split():
-            time = nanoseconds(event.stamp)
             self._pending = deque(it for it in self._pending if it.end < time)
         self._end_by_reset()
+
+    def _is_followed(self, time: int, *, rewinds: bool) -> bool:
+        """Return whether the episode began after a reset to a time [ns], or has ended by it."""
+        awaits = rewinds and self._awaits_event
+        if rewinds:
+            self._awaits_event = False
+        if not self.is_recording:
+            return awaits
+        oldest, newest = self._alignment.oldest, self._alignment.newest
+        if oldest is None or time > oldest:
+            return False
+        return awaits or not rewinds or newest - time < _HOLD_NS
 
     def _end_by_reset(self) -> None:
         self.resets += 1
         if not (self._count or self._pending):
             self._restart()  # samples from before the reset
             return
+        self._end_early(" by a reset", logging.INFO)
+
+    def _end_early(self, reason: str, level: int) -> None:
         try:
-            _LOG.info("%s", self.end(" by a reset"))
-        except UserInputError as error:
-            _LOG.error("%s", error)
+            message = self.end(reason)
+        except (UserInputError, OSError) as error:
+            self.failures += 1
+            level, message = logging.ERROR, str(error)
+        self._ended = f"; {message}"
+        _LOG.log(level, "%s", message)
 
     def _add_sample(self, topic: str, message: Any) -> None:
         values = self._values.of(topic, message)
         if not self._alignment.add(topic, nanoseconds(message.header.stamp), values):
+            self._awaits_event = True
             self._end_by_reset()
             return
         self._pending.extend(self._alignment.frames())
@@ -261,7 +314,8 @@ class TopicDemonstrations:
             },
             task=self._options.task,
             fps=self._options.fps,
-            robot=", ".join(filter(None, states)) or self._robot or "robot",
+            robot=self._name,
+            source=self._source,
         )
 
     def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:

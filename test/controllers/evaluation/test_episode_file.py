@@ -112,7 +112,7 @@ def test_a_file_without_episodes_does_not_block_the_next_evaluation(path):
 
 
 def test_one_evaluation_at_a_time_writes_into_a_folder(path):
-    wrong = pytest.raises(UserInputError, match="another evaluation writes into")
+    wrong = pytest.raises(UserInputError, match="another process writes into")
     with EpisodeFile(path, IDENTITY, 4, resume=False), wrong:
         EpisodeFile(path, IDENTITY, 4, resume=True)
     EpisodeFile(path, IDENTITY, 4, resume=True).__exit__()

@@ -2,13 +2,13 @@
 
 import io
 import json
-import logging
 import re
 
 import numpy as np
 import pytest
 from demonstration_messages import (
     COMMANDED,
+    DESCRIPTION,
     EYE,
     HAND,
     IMAGE_STEPS,
@@ -30,6 +30,7 @@ from demonstration_messages import (
     state,
 )
 
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
@@ -47,14 +48,15 @@ FPS = 50
 class Recorded:
     """Demonstrations that receive messages, and the files that they wrote."""
 
-    def __init__(self, path, **options):
-        self.folder = EpisodeFolder(path / "dataset", resume=False)
+    def __init__(self, path, *, describes=True, resume=False, topics=KINDS, **options):
+        self.folder = EpisodeFolder(path / "dataset", resume=resume)
         self.demonstrations = TopicDemonstrations(
             self.folder, DemonstrationOptions(fps=FPS, task="move", **options)
         )
-        for topic in KINDS:
+        for topic in topics:
             self.demonstrations.discover(topic)
-        self.send([("/robot_description", description())])
+        if describes:
+            self.send([(DESCRIPTION, description())])
 
     def send(self, messages):
         for topic, message in messages:
@@ -149,28 +151,130 @@ def _without(topic, first, last):
     return [
         (name, message)
         for name, message in run(0.102, 3.0)
-        if name != topic or not first < message.header.stamp.nanosec * 1e-9 < last
+        if name != topic or not first < 1e-9 * nanoseconds(message.header.stamp) < last
     ]
 
 
 @pytest.mark.parametrize("topic", [EYE, STATES, REFERENCES])
-def test_a_missing_message_discards_the_episode_and_names_the_topic(recorded, topic, caplog):
-    recorded.demonstrations.start()
-    with caplog.at_level(logging.ERROR):
-        recorded.send(_without(topic, 0.15, 0.25))
-    assert f"episode 000001 is discarded: '{topic}' has no message" in caplog.text
-    assert not recorded.demonstrations.is_recording
-    assert recorded.folder.finished == []
-    recorded.demonstrations.start()
+def test_a_missing_message_ends_the_episode_at_its_last_frame_and_names_the_topic(
+    recorded, topic, caplog
+):
+    demonstrations = recorded.demonstrations
+    demonstrations.start()
+    recorded.send(_without(topic, 0.55, 0.65))
+    assert f"000001 has ended at its last complete frame ('{topic}' has no message" in caplog.text
+    assert (demonstrations.is_recording, demonstrations.failures) == (False, 1)
+    (times,) = recorded.times()
+    np.testing.assert_allclose(times, 0.12 + np.arange(len(times)) / FPS)
+    assert 0.5 <= times[-1] < 0.55
+    with pytest.raises(UserInputError, match="000001 has ended at its last complete frame"):
+        demonstrations.end()
+    demonstrations.start()
     recorded.send(run(3.0, 3.3))
+    demonstrations.end()
+    assert len(recorded.folder.finished) == 2
+
+
+def test_a_missing_message_before_the_first_written_frame_starts_the_episode_again(
+    recorded, caplog
+):
+    recorded.demonstrations.start()
+    recorded.send(_without(EYE, 0.15, 0.25))
+    recorded.demonstrations.end()
+    assert f"episode 000001 starts again: '{EYE}' has no message" in caplog.text
+    (times,) = recorded.times()
+    assert 0.24 <= times[0] <= 0.28
+    np.testing.assert_allclose(np.diff(times), 1.0 / FPS)
+    assert (times[-1], recorded.demonstrations.failures) == (2.98, 0)
+
+
+def test_an_episode_that_only_starts_again_is_discarded_with_the_reason(recorded, caplog):
+    recorded.demonstrations.start()
+    recorded.send(it for it in run(0.102, 5.0) if it[0] != HAND)
+    with pytest.raises(UserInputError, match=f"and is discarded: '{HAND}' has no message"):
+        recorded.demonstrations.end()
+    assert caplog.text.count("starts again") == 1
+
+
+def test_a_full_disk_discards_the_episode(recorded, caplog):
+    recorded.demonstrations.start()
+    recorded.demonstrations.discard()
+    (recorded.folder.path / "000001.new").symlink_to("/dev/full")
+    recorded.demonstrations._folder.next = lambda: recorded.folder.path / "000001.zst"
+    recorded.demonstrations.start()
+    pixels = np.random.default_rng(1)
+    for topic, message in run(0.102, 1.0):
+        if topic == EYE:
+            message.data = pixels.bytes(len(message.data))
+        recorded.send([(topic, message)])
+    assert "000001 is discarded: [Errno 28] No space left on device" in caplog.text
+    assert list(recorded.folder.path.iterdir()) == []
+    recorded.demonstrations.start()
+    recorded.send(run(1.002, 1.4))
     recorded.demonstrations.end()
     assert len(recorded.folder.finished) == 1
+
+
+@pytest.mark.parametrize("first", [0.0, 100.0], ids=["back", "ahead"])
+def test_the_late_event_of_a_jump_does_not_end_the_next_episode(recorded, first):
+    demonstrations = recorded.demonstrations
+    demonstrations.start()
+    recorded.send([*run(0.102, 0.5), *run(first, first + 0.01)])
+    assert (demonstrations.is_recording, demonstrations.resets) == (False, 1)
+    demonstrations.start()
+    recorded.send(
+        [
+            *run(first + 0.012, first + 0.4),
+            (RESETS, reset(first, "time state")),
+            *run(first + 0.402, first + 0.6),
+        ]
+    )
+    assert (demonstrations.is_recording, demonstrations.resets) == (True, 1)
+    recorded.send([(RESETS, reset(first, "time state"))])
+    assert not demonstrations.is_recording, "it is another reset"
+    assert demonstrations.failures == 0
+    before, after = recorded.times()
+    assert before[-1] == 0.48, "at most the last frame is missing"
+    assert after[0] == pytest.approx(first + 0.02)
+    assert after[-1] == pytest.approx(first + 0.58)
+
+
+@pytest.mark.parametrize("scopes", ["time state", "state"])
+def test_the_late_event_of_a_reset_before_the_start_does_not_end_the_episode(recorded, scopes):
+    recorded.demonstrations.start()
+    recorded.send([*run(0.102, 0.2), (RESETS, reset(0.1, scopes)), *run(0.202, 0.5)])
+    assert recorded.demonstrations.is_recording
+
+
+def test_the_description_of_the_robot_is_needed_for_an_episode(tmp_path):
+    made = Recorded(tmp_path, describes=False)
+    made.send(run(0.0, 0.1))
+    with pytest.raises(UserInputError, match="no message of '/robot_description' has been"):
+        made.demonstrations.start()
+    made.send([(DESCRIPTION, description())])
+    made.demonstrations.start()
+
+
+def test_episodes_are_continued_without_the_description_of_the_robot(recorded, tmp_path):
+    recorded.demonstrations.start()
+    recorded.send(run(0.102, 0.4))
+    recorded.demonstrations.end()
+    recorded.folder.close()
+    topics = set(KINDS) - {DESCRIPTION}
+    again = Recorded(tmp_path, describes=False, resume=True, topics=topics)
+    again.send(run(0.0, 0.1))
+    again.demonstrations.start()
+    again.send(run(0.102, 0.4))
+    again.demonstrations.end()
+    assert [it["robot"] for it, _ in again.frames()] == ["arm", "arm"]
 
 
 def _changed(time):
     """Return invalid messages and what is reported of them."""
     unpositioned = references(time)
     unpositioned.position[1] = np.nan
+    surplus = references(time)
+    surplus.position = [*surplus.position, np.nan]
     renamed = state(time)
     renamed.name[0] = "hip"
     unmeasured = state(time)
@@ -184,6 +288,7 @@ def _changed(time):
             REFERENCES,
             unpositioned,
         ),
+        "'/joint_references' has no position command of each joint": (REFERENCES, surplus),
         "joints of '/joint_states' have changed": (STATES, renamed),
         "no finite position and velocity of 'finger'": (STATES, unmeasured),
         r"'/camera/hand/image_raw' has the size \(24, 64, 3\)": (HAND, small),
@@ -258,6 +363,7 @@ def test_episodes_of_another_rate_are_not_continued(recorded, tmp_path):
     recorded.demonstrations.start()
     recorded.send(run(0.102, 0.4))
     recorded.demonstrations.end()
+    recorded.folder.close()
     folder = EpisodeFolder(tmp_path / "dataset", resume=True)
     options = DemonstrationOptions(fps=25, task="move")
     with pytest.raises(UserInputError, match="has episodes of 50 frames a second, which --fps 25"):
