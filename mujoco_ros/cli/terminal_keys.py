@@ -48,11 +48,6 @@ class TerminalKeys:
 
 def show(stream: TextIO, text: str) -> None:
     """Write text at once, unless the terminal is closed."""
-    try:
+    with suppress(OSError):
         stream.write(text)
         stream.flush()
-    except OSError:
-        # Python would write the rest at its end, and fail.
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)

@@ -55,7 +55,7 @@ def _started(program: str, *arguments: str) -> tuple[int, int]:
     return process, terminal
 
 
-def test_a_program_goes_on_when_its_terminal_is_closed(tmp_path) -> None:
+def test_a_program_continues_when_its_terminal_is_closed(tmp_path) -> None:
     process, terminal = _started(CLOSED, str(tmp_path / "ended"))
     _until(terminal, b"ready True")
     os.close(terminal)
