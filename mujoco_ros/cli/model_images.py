@@ -1,60 +1,87 @@
-"""Render images of models into the cache; the viewer starts this process."""
+"""Images of models for the viewer, which starts this process: from the cache, or rendered."""
 
-import argparse
-import logging
-import os
-import resource
-import sys
-from collections.abc import Sequence
+import hashlib
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 
 import cv2
 import mujoco
+import numpy as np
 
-from mujoco_ros.cli.command_line import create_parser, fail
 from mujoco_ros.inspection.images import model_image
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import ParseError, UserInputError
+from mujoco_ros.model.file_access import allowed_files
+from mujoco_ros.model.file_cache import FileCache, user_folder
+from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files, unchanged_files
+from mujoco_ros.model.uri import resolve
+from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.viewer.framing import frame_bodies
-from mujoco_ros.viewer.model_images import NO_RENDERING, SIZE, image_cache, image_name
+from mujoco_ros.viewer.model_images import SIZE, ImageRequest, NoImagesError
 
-_LOG = logging.getLogger(__name__)
-_PROCESSOR_S = 60
-"""Processor time after which the kernel ends the process; the viewer starts another one [s]."""
 _FINER = 3
 """Pixels that are rendered for each one of an image, in both directions."""
+_VERSION = 2
+"""Changes with the images of the same models."""
+_LIMIT_BYTES = 32 * 1024 * 1024
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the images; return the exit code."""
-    options = _parser().parse_args(arguments)
-    resource.setrlimit(resource.RLIMIT_CPU, (_PROCESSOR_S, _PROCESSOR_S))
-    with os.fdopen(options.progress, "w") as progress:
-        for path in options.models:
-            try:
-                _write(path)
-            except RenderingError as error:
-                return fail(f"images of models cannot be rendered: {error}", NO_RENDERING)
-            except (UserInputError, OSError, mujoco.FatalError) as error:
-                _LOG.warning("the model '%s' has no image: %s", path, error)
-            progress.write("done\n")
-            progress.flush()
-    return 0
+def main(arguments: Sequence[str]) -> int:
+    """Make images until the viewer ends; return the exit code."""
+    return serve(arguments, lambda _setup: image_of)
 
 
-def _write(path: Path) -> None:
-    image = model_image(path, (_FINER * SIZE[0], _FINER * SIZE[1]), frame_bodies)
-    small = cv2.resize(image, SIZE, interpolation=cv2.INTER_AREA)
-    _, encoded = cv2.imencode(".png", cv2.cvtColor(small, cv2.COLOR_RGB2BGR))
-    image_cache().write(image_name(path), bytes(encoded))
+def image_of(request: ImageRequest) -> np.ndarray:
+    """Return the image of a model, which changes with its files.  # (height, width, 3) uint8.
+
+    Raises:
+        UserInputError: A file cannot be read or compiled, or must not be read.
+        NoImagesError: This machine cannot render.
+    """
+    with allowed_files(request.files):
+        path = resolve(request.uri, Path("/"))
+        cache = FileCache(user_folder("model_images"), ".npz", _LIMIT_BYTES)
+        name = hashlib.sha256(f"{_VERSION}\0{path}".encode()).hexdigest()[:32]
+        image = _cached(cache.find(name))
+        if image is None:
+            with recorded_files() as stamps:
+                image = _rendered(path)
+            with suppress(OSError):  # without the cache, the next list only takes longer
+                cache.write(name, _content(image, stamps))
+        return image
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("model_images", "Render images of models into the cache.")
-    parser.add_argument("--progress", type=int, required=True, help="descriptor for a line each")
-    parser.add_argument("models", type=Path, nargs="+", help="files of robots or objects")
-    return parser
+def _rendered(path: Path) -> np.ndarray:
+    try:
+        image = model_image(path, (_FINER * SIZE[0], _FINER * SIZE[1]), frame_bodies)
+    except RenderingError as error:
+        raise NoImagesError(str(error)) from error
+    except mujoco.FatalError as error:
+        raise UserInputError(str(error)) from error
+    return np.asarray(cv2.resize(image, SIZE, interpolation=cv2.INTER_AREA))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _content(image: np.ndarray, stamps: Mapping[str, FileStamp]) -> bytes:
+    """Return a file with an image and the stamps of the files that it shows."""
+    buffer = BytesIO()
+    np.savez_compressed(buffer, image=image, stamps=np.array(json.dumps(dict(stamps))))
+    return buffer.getvalue()
+
+
+def _cached(file: Path | None) -> np.ndarray | None:
+    """Return the image of such a file, unless a file that it shows has changed."""
+    if file is None:
+        return None
+    # A file that another program cut short is written again.
+    with suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, ParseError):
+        with np.load(file, allow_pickle=False) as found:
+            image: np.ndarray = found["image"]
+            stamps = json.loads(str(found["stamps"]))
+        with unchanged_files({path: tuple(stamp) for path, stamp in stamps.items()}):
+            if image.shape == (SIZE[1], SIZE[0], 3) and image.dtype == np.uint8:
+                return image
+    return None

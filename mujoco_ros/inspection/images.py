@@ -12,6 +12,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
@@ -82,7 +83,9 @@ def model_image(
         RenderingError: OpenGL does not work on this machine.
     """
     try:
-        model = load_spec(path, "").compile()
+        spec = load_spec(path, "")
+        restore_files(spec, snapshot_files(spec, path.parent))
+        model = spec.compile()
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(str(error)) from error
     data = mujoco.MjData(model)

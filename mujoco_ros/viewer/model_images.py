@@ -1,113 +1,109 @@
-"""Images of models that can be spawned, rendered once by a process of low priority."""
+"""Images of models that can be spawned, rendered once by a process with limits."""
 
-import hashlib
 import logging
-import os
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
+from queue import SimpleQueue
+from typing import NamedTuple
 
-import cv2
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_cache import FileCache, user_folder
-from mujoco_ros.model.uri import resolve
-from mujoco_ros.process import child_process
+from mujoco_ros.model.file_access import ClientFiles, FileAccess, client_files
+from mujoco_ros.process.worker_limits import (
+    WorkerDiedError,
+    WorkerLimitError,
+    WorkerLimits,
+    share_of_memory,
+)
+from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.viewer.interactive_markers.printable_text import printable
 
 _LOG = logging.getLogger(__name__)
 SIZE = 96, 72
 """Width and height [pixels]."""
-NO_RENDERING = 3
-"""Exit code of the process on a machine that cannot render."""
-_VERSION = 1
-"""Changes with the images of the same models."""
-_LIMIT_BYTES = 32 * 1024 * 1024
+LIMITS = WorkerLimits(
+    processor_s=60.0, wall_s=300.0, memory_bytes=share_of_memory(4, largest=4 << 30)
+)
+"""Limits of one model."""
 _RENDERER = "mujoco_ros.cli.model_images"
 
 
+class NoImagesError(RuntimeError):
+    """This machine cannot render."""
+
+
+class ImageRequest(NamedTuple):
+    """A model to render.
+
+    Attributes:
+        uri: Its file.
+        files: The files that may be read; None allows all.
+    """
+
+    uri: str
+    files: ClientFiles | None
+
+
 class ModelImages:
-    """Images of models, from the cache or from a process that renders them.
+    """Images of models, from the cache or rendered, both by a process of low priority.
 
     Attributes:
         found: Images by URI; replaced, never changed.  # (height, width, 3) uint8
     """
 
-    def __init__(self) -> None:
-        """Have no images."""
+    def __init__(self, files: FileAccess) -> None:
+        """Have no images; read what `files` allows clients."""
         self.found: Mapping[str, np.ndarray] = {}
-        self._cache = image_cache()
+        self._files = files
+        self._lists: SimpleQueue[Sequence[str]] = SimpleQueue()
+        self._worker = WorkerProcess(_RENDERER, lambda: None, limits=LIMITS)
         self._thread: threading.Thread | None = None
+        self._is_closed = False
 
     def request(self, uris: Sequence[str]) -> None:
-        """Have the images made, once, in a thread that waits for the process."""
+        """Have the images of a list made, instead of the rest of an earlier one."""
+        self._lists.put(uris)
         if self._thread is None:
-            self._thread = threading.Thread(
-                target=self._run, args=(list(uris),), name="model images", daemon=True
-            )
+            self._thread = threading.Thread(target=self._run, name="model images", daemon=True)
             self._thread.start()
 
-    def _run(self, uris: Sequence[str]) -> None:
-        try:
-            files = {}
-            for uri in uris:
-                with suppress(UserInputError, OSError):
-                    files[uri] = resolve(uri, Path("/"))
-            waiting = [
-                (uri, path)
-                for uri, path in files.items()
-                if path.is_file() and not self._load(uri, path)
-            ]
-            while waiting:
-                done = self._render(waiting)
-                waiting = waiting[done + 1 :]  # a crash belongs to the one after the last
-        except Exception:  # the list has texts, too
-            _LOG.exception("the images of models are incomplete")
+    def close(self) -> None:
+        """End the process."""
+        self._is_closed = True
+        self._worker.close()
 
-    def _load(self, uri: str, path: Path) -> bool:
-        """Load an image from the cache; return whether it is there."""
-        file = self._cache.find(image_name(path))
-        image = None if file is None else cv2.imread(str(file), cv2.IMREAD_COLOR)
-        if image is None or image.shape != (SIZE[1], SIZE[0], 3):
-            return False
-        self.found = {**self.found, uri: np.ascontiguousarray(image[:, :, ::-1])}
-        return True
-
-    def _render(self, waiting: Sequence[tuple[str, Path]]) -> int:
-        """Have models rendered; return how many were, and all of them if no more can be."""
-        done = 0
-        readable, writable = os.pipe()
-        with os.fdopen(readable) as progress:
+    def _run(self) -> None:
+        while not self._is_closed:
+            uris = self._lists.get()
             try:
-                command = child_process.python_command(
-                    _RENDERER, f"--progress={writable}", *(str(path) for _, path in waiting)
-                )
-                process = child_process.start(command, pass_fds=(writable,))
-            finally:
-                os.close(writable)
-            for _ in progress:  # a line per model
-                self._load(*waiting[done])
-                done += 1
-        code = process.wait()
-        if code == NO_RENDERING:
-            return len(waiting)
-        if code:
-            reason = child_process.exit_reason(code)
-            _LOG.warning("the model '%s' has no image: %s", waiting[done][0], reason)
-        return done
+                self._make(uris)
+            except NoImagesError as error:
+                _LOG.warning("images of models cannot be rendered: %s", error)
+            except Exception:  # the list has texts, too
+                _LOG.exception("the images of models are incomplete")
+            if self._lists.empty():
+                self._worker.interrupt()  # the next list starts another process
 
+    def _make(self, uris: Sequence[str]) -> None:
+        """Add images, until another list is requested.
 
-def image_cache() -> FileCache:
-    """Return the cache of images."""
-    return FileCache(user_folder("model_images"), ".png", _LIMIT_BYTES)
+        Raises:
+            NoImagesError: This machine cannot render.
+        """
+        with self._files.for_client():
+            files = client_files()
+        for uri in uris:
+            if self._is_closed or not self._lists.empty():
+                return
+            try:
+                image = self._worker.submit(ImageRequest(uri, files)).result()
+                self.found = {**self.found, uri: image}
+            except WorkerLimitError as error:
+                self._log(uri, f"it exceeds {error}")
+            except (UserInputError, WorkerDiedError, OSError) as error:
+                self._log(uri, str(error))
 
-
-def image_name(path: Path) -> str:
-    """Return the name of the image of a model, which changes with its file.
-
-    Raises:
-        OSError: The file does not exist.
-    """
-    parts = (str(_VERSION), str(path), str(path.stat().st_mtime_ns))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+    def _log(self, uri: str, problem: str) -> None:
+        if not self._is_closed:
+            _LOG.warning("the model '%s' has no image: %s", printable(uri), printable(problem))

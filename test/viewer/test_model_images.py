@@ -1,22 +1,49 @@
 """Images of models that can be spawned."""
 
-import os
-import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mujoco_ros.cli import model_images as renderer
-from mujoco_ros.process import child_process
+from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
 from mujoco_ros.viewer import model_images
-from mujoco_ros.viewer.model_images import NO_RENDERING, SIZE, ModelImages
+from mujoco_ros.viewer.model_images import SIZE, ImageRequest, ModelImages, NoImagesError
 
-BOX = Path(__file__).parent / "data" / "box.xml"
+BOX = (Path(__file__).parent / "data" / "box.xml").read_text()
 LIMIT_S = 240.0
+TRIALS = """
+import time
+import mujoco_ros.viewer.model_images as model_images
+from mujoco_ros.process.worker_process import serve
+
+def image(request):
+    kind = request.uri.rpartition("/")[2]
+    if kind == "slow":
+        begin = time.process_time()
+        while time.process_time() < begin + 0.6:
+            pass
+    elif kind == "endless":
+        while True:
+            pass
+    elif kind == "large":
+        kept = bytearray(b"x") * (1 << 30)
+        time.sleep(1000.0)
+    elif kind == "hanging":
+        time.sleep(1000.0)
+    elif kind == "no rendering":
+        raise model_images.NoImagesError("no OpenGL")
+    return request.uri
+
+def main(arguments):
+    return serve(arguments, lambda _: image)
+"""
 
 
 @pytest.fixture(autouse=True)
@@ -33,90 +60,98 @@ def can_render() -> None:
         pytest.skip(str(error))
 
 
-def made(*paths: Path) -> ModelImages:
-    """Return the images of files when all are tried."""
-    images = ModelImages()
-    images.request([path.as_uri() for path in paths])
-    thread = images._thread
-    assert thread is not None
-    deadline = time.monotonic() + LIMIT_S
-    while thread.is_alive():
-        assert time.monotonic() < deadline
-        thread.join(0.1)
+@pytest.fixture
+def images(tmp_path) -> Iterator[ModelImages]:
+    images = ModelImages(FileAccess(lambda: [tmp_path / "models"]))
+    yield images
+    images.close()
+
+
+@pytest.fixture
+def trials(tmp_path, monkeypatch, images) -> ModelImages:
+    """Images that are made by the program above, with limits."""
+    (tmp_path / "image_trials.py").write_text(TRIALS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    limits = WorkerLimits(processor_s=1.0, wall_s=30.0, memory_bytes=300 << 20)
+    worker = WorkerProcess("image_trials", lambda: None, limits=limits)
+    monkeypatch.setattr(images, "_worker", worker)
     return images
 
 
-def replace_renderer(monkeypatch: pytest.MonkeyPatch, program: str) -> None:
-    """Run a program with the descriptor and the models instead."""
-
-    def command(_module: str, progress: str, *paths: str) -> list[str]:
-        return [sys.executable, "-c", program, progress.removeprefix("--progress="), *paths]
-
-    monkeypatch.setattr(child_process, "python_command", command)
+def until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + LIMIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 @pytest.mark.usefixtures("can_render")
-def test_an_image_shows_the_model_and_is_rendered_once(tmp_path, cache, monkeypatch):
-    broken = tmp_path / "broken.xml"
-    broken.write_text("<mujoco><worldbody><geom type='nothing'/></worldbody></mujoco>")
-    missing = tmp_path / "missing.xml"
-    images = made(missing, broken, BOX)
-    assert set(images.found) == {BOX.as_uri()}
-    image = images.found[BOX.as_uri()]
+def test_an_image_shows_the_model_and_is_rendered_once(
+    tmp_path, cache, monkeypatch, images, caplog
+):
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "part.xml").write_text(BOX)
+    (folder / "box.xml").write_text('<mujoco><include file="part.xml"/></mujoco>')
+    (folder / "broken.xml").write_text("<mujoco><worldbody><geom type='no'/></worldbody></mujoco>")
+    (tmp_path / "elsewhere.xml").write_text(BOX)
+    uris = [(folder / name).as_uri() for name in ("missing.xml", "broken.xml", "../elsewhere.xml")]
+    box = (folder / "box.xml").as_uri()
+    images.request(uris)
+    images.request([*uris, box])
+    until(lambda: images.found)
+    assert set(images.found) == {box}
+    for problem in (
+        "missing.xml' does not exist",
+        "broken.xml' has no image: ",
+        "elsewhere.xml' is not in a folder of which clients may name files",
+    ):
+        assert problem in caplog.text
+    image = images.found[box]
     assert image.shape == (SIZE[1], SIZE[0], 3)
     assert np.ptp(image[:, :, 0]) > 50, "it is on a light background"
     np.testing.assert_array_equal(image[0, 0], image[-1, -1])
     (file,) = cache.iterdir()
     assert file.stat().st_mode & 0o077 == 0
-    replace_renderer(monkeypatch, "raise SystemExit('not again')")
-    np.testing.assert_array_equal(made(BOX).found[BOX.as_uri()], image)
-
-
-def test_a_model_that_ends_the_process_has_no_image_and_the_others_are_tried(
-    tmp_path, monkeypatch, caplog
-):
-    paths = [tmp_path / f"{name}.xml" for name in ("a", "crash", "b")]
-    for path in paths:
-        path.write_text("<mujoco/>")
-    log = tmp_path / "log"
-    replace_renderer(
-        monkeypatch,
-        f"""
-import os, sys
-for path in sys.argv[2:]:
-    with open({str(log)!r}, "a") as log:
-        log.write(os.path.basename(path) + "\\n")
-    if "crash" in path:
-        os.abort()
-    os.write(int(sys.argv[1]), b"done\\n")
-""",
-    )
-    made(*paths)
-    assert log.read_text().split() == ["a.xml", "crash.xml", "b.xml"]
-    assert "crash.xml' has no image: SIGABRT" in caplog.text
-
-
-def test_a_machine_that_cannot_render_has_no_images(monkeypatch, capfd, tmp_path):
-    log = tmp_path / "log"
-    replace_renderer(
-        monkeypatch, f"open({str(log)!r}, 'a').write('started '); raise SystemExit({NO_RENDERING})"
-    )
-    assert not made(BOX).found
-    assert log.read_text() == "started "
 
     def fail(*_: object) -> None:
         raise RenderingError("no OpenGL")
 
     monkeypatch.setattr(renderer, "model_image", fail)
-    monkeypatch.setattr(renderer.resource, "setrlimit", lambda *_: None)
-    descriptor = os.open(tmp_path / "progress", os.O_WRONLY | os.O_CREAT)
-    assert renderer.main([f"--progress={descriptor}", str(BOX)]) == NO_RENDERING
-    assert "cannot be rendered: no OpenGL" in capfd.readouterr().err
+    np.testing.assert_array_equal(renderer.image_of(ImageRequest(box, None)), image)
+    (folder / "part.xml").touch()
+    with pytest.raises(NoImagesError, match="no OpenGL"):
+        renderer.image_of(ImageRequest(box, None))
 
 
-def test_the_image_of_a_changed_file_has_another_name(tmp_path):
-    path = tmp_path / "box.xml"
-    path.write_bytes(BOX.read_bytes())
-    before = model_images.image_name(path)
-    path.touch()
-    assert model_images.image_name(path) != before
+def test_each_model_has_limits_of_its_own(trials, caplog):
+    healthy = [f"file:///{number}/slow" for number in range(5)]
+    trials.request([*healthy[:4], "file:///endless", "file:///large", healthy[4]])
+    until(lambda: len(trials.found) == 5)
+    assert "endless' has no image: it exceeds 1 s of processor time" in caplog.text
+    assert "large' has no image: it exceeds 0.3 GiB of memory" in caplog.text
+    assert caplog.text.count("has no image") == 2
+
+
+def test_a_machine_that_cannot_render_is_reported_once_per_list(trials, caplog):
+    trials.request(["file:///no rendering", "file:///a"])
+    until(lambda: "images of models cannot be rendered: no OpenGL" in caplog.text)
+    trials.request(["file:///b"])
+    until(lambda: trials.found)
+    assert set(trials.found) == {"file:///b"}
+
+
+def test_another_list_precedes_the_rest_of_an_earlier_one(trials):
+    assert model_images.LIMITS.wall_s < float("inf")
+    trials.request([f"file:///{number}/slow" for number in range(1000)])
+    until(lambda: trials.found)
+    trials.request(["file:///later"])
+    until(lambda: "file:///later" in trials.found)
+    assert len(trials.found) < 1000
+
+
+def test_the_end_does_not_wait_for_a_model(trials):
+    trials.request(["file:///hanging"])
+    until(lambda: trials._worker.pid)
+    trials.close()
+    until(lambda: not trials._thread.is_alive())

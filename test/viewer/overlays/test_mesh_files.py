@@ -35,18 +35,27 @@ def until(condition: Callable[[], object]) -> None:
         time.sleep(0.01)
 
 
+@pytest.fixture(scope="module")
+def worker(tmp_path_factory) -> Iterator[WorkerProcess]:
+    """The process, which takes a second to start."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        worker = WorkerProcess(mesh_reader.__name__, lambda: None, limits=mesh_files._LIMITS)
+        yield worker
+        worker.close()
+
+
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def folder(tmp_path) -> Path:
     trimesh.creation.box((0.2, 0.4, 0.6)).export(tmp_path / "box.stl")
     return tmp_path
 
 
 @pytest.fixture
-def files(folder) -> Iterator[MeshFiles]:
+def files(folder, monkeypatch, worker) -> MeshFiles:
     files = MeshFiles(FileAccess(lambda: [folder]))
-    yield files
-    files.close()
+    monkeypatch.setattr(files, "_worker", worker)
+    return files
 
 
 def draw(files: MeshFiles, shapes: Sequence[Shape], topic: str = "/parts") -> Sequence[Shape]:

@@ -104,18 +104,18 @@ class SpawnList(OfferedList):
         self,
         client: EntityClient,
         images: ModelImages,
-        upload: Callable[[np.ndarray], int],
+        upload: Callable[[int, np.ndarray], int],
     ) -> None:
         """List the models of a client.
 
         Args:
             client: Offers the models.
             images: Their images.
-            upload: Returns the texture of an image.
+            upload: Writes an image to a texture, and returns it; 0 is a new one.
         """
         super().__init__(client)
         self._images, self._upload = images, upload
-        self._textures: dict[str, int] = {}
+        self._textures: dict[str, tuple[np.ndarray, int]] = {}
         self.name = ""
         self.position = list(_START)
 
@@ -129,15 +129,16 @@ class SpawnList(OfferedList):
 
     def build_item(self, model: OfferedModel) -> None:
         """Build an item with its image, as soon as that is there."""
-        self._images.request([it.uri for it in self._client.spawnables])
         image = self._images.found.get(model.uri)
         size, start = imgui.Vec2(*IMAGE_SIZE), imgui.GetCursorPosY()
         if image is None:
             imgui.Dummy(size)
         else:
-            if model.uri not in self._textures:
-                self._textures[model.uri] = self._upload(image)
-            imgui.Image(self._textures[model.uri], size)
+            shown, texture = self._textures.get(model.uri, (None, 0))
+            if shown is not image:
+                texture = self._upload(texture, image)
+                self._textures[model.uri] = image, texture
+            imgui.Image(texture, size)
         imgui.SameLine()
         imgui.SetCursorPosY(start + 0.5 * (size.y - imgui.GetTextLineHeight()))
         super().build_item(model)

@@ -1,14 +1,17 @@
 """The panel "World": the entities with their parts, and models and worlds to add or load."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.client_files import files_of_clients
 from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DockArea
+from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.panels import widgets
@@ -27,16 +30,28 @@ class WorldPanel(Panel):
         super().__init__(state)
         self._clients, self._displays = clients, displays
         self._tree = EntityTree(state, clients.entities, displays)
-        self._spawn = SpawnList(clients.entities, ModelImages(), self._upload)
+        self._images = ModelImages(files_of_clients(clients.parameters))
+        self._pictured: Sequence[OfferedModel] = ()
+        self._spawn = SpawnList(clients.entities, self._images, self._upload)
         self._worlds = WorldList(clients.entities)
         self._is_prepared = False
 
     def update(self) -> None:
-        """Discover the services when the simulator responds."""
+        """Discover the services when the simulator responds; request images of new lists."""
         responds = bool(self._clients.simulation.status)
         if responds and not self._is_prepared and not is_replay(self._clients.parameters):
             self._clients.entities.prepare()
         self._is_prepared = responds
+        models = self._clients.entities.spawnables
+        # The parameters name the folders of files.
+        if models is not self._pictured and self._clients.parameters.known:
+            self._pictured = models
+            self._images.request([it.uri for it in models])
+
+    @messages.handler
+    def on_exit(self, _: messages.ExitEvent) -> None:
+        """End the process that makes images."""
+        self._images.close()
 
     def settings(self) -> dict[str, Any]:
         """Return what is shown of the entities."""
@@ -46,9 +61,9 @@ class WorldPanel(Panel):
         """Set what is valid among kept settings."""
         self._displays.restore(settings)
 
-    def _upload(self, image: np.ndarray) -> int:
+    def _upload(self, texture: int, image: np.ndarray) -> int:
         rows, columns = image.shape[:2]
-        return int(self.viewer.upload_image(0, image.tobytes(), columns, rows, 3))
+        return int(self.viewer.upload_image(texture, image.tobytes(), columns, rows, 3))
 
     def build(self) -> None:
         """Build a node per entity, and models and worlds below, but not in a replay."""

@@ -201,8 +201,25 @@ def test_images_of_models_are_shown_when_they_are_there_and_uploaded_once(
     assert [it[0] for it in uploads] == [0]
     assert uploads[0][2:] == (96, 72, 3)
     assert shown == [7] * 3
+    panel._spawn._images.found = {BOX.uri: np.ones((72, 96, 3), np.uint8)}
+    world.build(2)
+    assert [it[0] for it in uploads] == [0, 7], "a changed image has the same texture"
     world.use(f"box.xml##{BOX.uri}")
     assert panel._spawn.chosen == BOX.uri
+
+
+def test_images_are_requested_once_for_each_list(world, clients, monkeypatch):
+    requested = []
+    monkeypatch.setattr(world.panel._images, "request", requested.append)
+    clients.entities.spawnables = (ARM, BOX)
+    world.build(2)
+    assert not requested, "the folders of files are not known yet"
+    clients.parameters.known["scene"] = ParameterInfo(value="")
+    world.build(3)
+    assert requested == [[ARM.uri, BOX.uri]]
+    clients.entities.spawnables = (BOX,)
+    world.build(3)
+    assert requested[1:] == [[BOX.uri]]
 
 
 def test_a_world_is_loaded_after_a_question(world, clients):
