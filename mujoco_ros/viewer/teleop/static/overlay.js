@@ -68,7 +68,8 @@ if (hasWebHid()) {
   const button = document.createElement("button");
   button.textContent = "3D mouse";
   button.title = "Use a 3D mouse of 3Dconnexion at this machine";
-  button.style.font = "inherit";
+  button.style.cssText =
+    "all:unset;cursor:pointer;text-decoration:underline;font:inherit;color:inherit";
   button.onclick = async () => {
     mouseError.textContent = "";
     try {
