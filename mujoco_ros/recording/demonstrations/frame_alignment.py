@@ -76,7 +76,8 @@ class FrameAlignment:
     def add(self, topic: str, time: int, values: np.ndarray) -> bool:
         """Add a sample of a topic; return False if the time [ns] has jumped.
 
-        It has jumped back if the stamp is before that of the last one, and ahead if all topics continue much later. A second sample of the same stamp is ignored, as the state is the same.
+        It has jumped back if the stamp is before that of the last one, and ahead if all topics
+        continue much later. A second sample of the same stamp is ignored, as the state is the same.
         """
         samples = self._topics[topic]
         if time < samples.newest:
