@@ -1,5 +1,7 @@
 """Triangles that are drawn one by one, and meshes with fewer of them."""
 
+from bisect import bisect_left
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,19 +48,29 @@ def simplified(
     kept = np.arange(len(faces))
     if len(faces) <= most:
         return vertices, faces, kept
-    low, extent = vertices.min(axis=0), np.ptp(vertices, axis=0).max()
-    merged, cells_of = vertices, np.arange(len(vertices))
-    for count in _CELLS:
-        cells = ((vertices - low) * (count / max(extent, _SMALLEST))).astype(np.int64)
-        numbers = cells @ np.array([1, count + 1, (count + 1) ** 2])
-        _, cells_of, members = np.unique(numbers, return_inverse=True, return_counts=True)
-        sums = [np.bincount(cells_of, weights=axis) for axis in vertices.T]
-        merged = np.stack(sums, axis=1) / members[:, None]
-        corners = np.sort(cells_of[faces], axis=1)
-        kept = np.flatnonzero((np.diff(corners, axis=1) > 0).all(axis=1))
-        _, first = np.unique(corners[kept], axis=0, return_index=True)
-        kept = kept[np.sort(first)]
-        if len(kept) <= most:
-            break
+    # The number of triangles grows with that of the cells, but for exceptions.
+    index = bisect_left(_CELLS, True, key=lambda it: len(_merged(vertices, faces, it)[2]) <= most)
+    merged, cells_of, kept = _merged(vertices, faces, _CELLS[min(index, len(_CELLS) - 1)])
     kept = kept[:most]
     return merged, cells_of[faces[kept]], kept
+
+
+def _merged(
+    vertices: np.ndarray, faces: np.ndarray, count: int
+) -> tuple[np.ndarray, np.ndarray, NDArray[np.intp]]:
+    """Merge the vertices in each of `count` cells along the longest side.
+
+    Returns:
+        Merged vertices, their indices for the given ones, and the faces that keep three corners,
+        without duplicates.
+    """
+    low, extent = vertices.min(axis=0), np.ptp(vertices, axis=0).max()
+    cells = ((vertices - low) * (count / max(extent, _SMALLEST))).astype(np.int64)
+    numbers = cells @ np.array([1, count + 1, (count + 1) ** 2])
+    _, cells_of, members = np.unique(numbers, return_inverse=True, return_counts=True)
+    sums = [np.bincount(cells_of, weights=axis) for axis in vertices.T]
+    corners = np.sort(cells_of[faces], axis=1)
+    kept = np.flatnonzero((np.diff(corners, axis=1) > 0).all(axis=1))
+    size = len(members)
+    _, first = np.unique(corners[kept] @ np.array([size * size, size, 1]), return_index=True)
+    return np.stack(sums, axis=1) / members[:, None], cells_of, kept[np.sort(first)]

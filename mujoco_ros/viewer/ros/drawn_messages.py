@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from itertools import pairwise
 from math import cos, isfinite, sin
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.interactive_markers.printable_text import printable
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.triangles import simplified, triangle_axes
 
@@ -48,13 +48,13 @@ class MarkerChange(NamedTuple):
     Attributes:
         action: ``Marker.ADD``, ``DELETE`` or ``DELETEALL``.
         key: Namespace and number of the marker.
-        shapes: Its shapes.
+        marker: The marker; see `marker_shapes`.
         lifetime: Time after which it vanishes; 0 is never [s].
     """
 
     action: int
     key: tuple[str, int]
-    shapes: tuple[Shape, ...]
+    marker: Marker
     lifetime: float
 
 
@@ -65,7 +65,7 @@ def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
         MarkerChange(
             it.action,
             (it.ns, it.id),
-            marker_shapes(it) if it.action == Marker.ADD else (),
+            it,
             it.lifetime.sec + 1e-9 * it.lifetime.nanosec,
         )
         for it in markers
@@ -75,6 +75,24 @@ def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
 def marker_shapes(marker: Marker) -> tuple[Shape, ...]:
     """Return the shapes of a marker, in its frame."""
     return tuple(_finite(_marker(marker)))
+
+
+def note_merged(marker: Marker, source: str, noted: set[str]) -> None:
+    """Log, once for a source, that a marker has too many triangles.
+
+    Args:
+        marker: Any marker.
+        source: Name of its topic or server.
+        noted: Sources of which one was logged.
+    """
+    has_many = marker.type == Marker.TRIANGLE_LIST and len(marker.points) // 3 > MOST_SHAPES
+    if has_many and source not in noted:
+        noted.add(source)
+        _LOG.warning(
+            "'%s': marker %d of '%s' has more than %d triangles: near corners are merged, so that "
+            "it is drawn with fewer; further ones are not logged",
+            *(source, marker.id, printable(marker.ns[:_LONGEST_TEXT]), MOST_SHAPES),
+        )
 
 
 def _marker(marker: Marker) -> Iterator[Shape]:
@@ -138,8 +156,6 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
         return
     faces = np.arange(len(vertices)).reshape(-1, 3)
     vertices, faces, kept = simplified(vertices, faces, MOST_SHAPES)
-    if count > MOST_SHAPES:
-        _note_merged(marker.ns, marker.id)
     corners = vertices[faces]
     has_area, drawn = triangle_axes(corners)
     given, colours = len(marker.colors), [colour] * len(kept)
@@ -156,16 +172,6 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
             axes=edges,
             colour=colours[index],
         )
-
-
-@lru_cache(maxsize=100)
-def _note_merged(namespace: str, number: int) -> None:
-    """Log, once for a marker, that it has too many triangles."""
-    _LOG.warning(
-        "marker %d of '%s' has more than %d triangles: near corners are merged, so that it is "
-        "drawn with fewer",
-        *(number, namespace, MOST_SHAPES),
-    )
 
 
 def _path(message: Path) -> Iterator[Shape]:

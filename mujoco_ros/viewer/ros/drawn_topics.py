@@ -2,15 +2,17 @@
 
 import logging
 from collections import deque
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import islice
 from math import inf
 from operator import is_not
+from time import monotonic
 
 from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
+from visualization_msgs.msg import Marker
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
@@ -23,6 +25,8 @@ from mujoco_ros.viewer.ros.drawn_messages import (
     TYPES,
     MarkerChange,
     marker_changes,
+    marker_shapes,
+    note_merged,
     shapes_of,
 )
 from mujoco_ros.viewer.ros.frame_tree import FrameTree
@@ -33,6 +37,10 @@ _GRAPH_S, _PERIOD_S = 1.0, 0.1
 """Periods in which topics are searched, and messages are deserialized [s]."""
 _DEPTH = 50
 """Messages of a topic of markers that wait."""
+_BUDGET_S = 0.02
+"""Time in each period for messages of a topic, and for shapes of its markers [s]."""
+_REST = 5.0
+"""Period in terms of the time that a topic took, if that is longer."""
 _MOST_MARKERS = 2000
 """Markers of a topic; the oldest ones of more are dropped."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
@@ -48,6 +56,7 @@ class _Drawn:
         subscription: The subscription.
         waiting: Serialized messages.
         markers: Shapes and end of each marker, in simulated time [s].
+        changed: Markers of which the newest shapes are not computed yet.
         due_at: When messages are deserialized again [s].
     """
 
@@ -56,6 +65,7 @@ class _Drawn:
     subscription: Subscription
     waiting: deque[bytes]
     markers: dict[tuple[str, int], tuple[tuple[Shape, ...], float]] = field(default_factory=dict)
+    changed: dict[tuple[str, int], Marker] = field(default_factory=dict)
     due_at: float = 0.0
 
 
@@ -84,6 +94,7 @@ class DrawnTopics:
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
         self._shapes: dict[str, Sequence[Shape]] = {}
+        self._noted: set[str] = set()  # topics of markers with too many triangles
         self._search_at = self._time = -inf
 
     def is_shown(self, topic: str) -> bool:
@@ -114,14 +125,18 @@ class DrawnTopics:
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
                 drawn.markers = {key: it for key, it in drawn.markers.items() if it[1] == inf}
+                drawn.changed = {
+                    key: it for key, it in drawn.changed.items() if key in drawn.markers
+                }
             if now >= drawn.due_at:
-                drawn.due_at = now + _PERIOD_S
+                began = monotonic()
                 try:
                     self._update(topic, drawn, time)
                 except Exception:  # a message that is not what its type promises
                     _LOG.exception("messages of '%s' cannot be drawn; it is switched off", topic)
                     self._chosen[topic] = False
                     self._match()
+                drawn.due_at = now + max(_PERIOD_S, _REST * (monotonic() - began))
 
     def _search(self) -> None:
         node = self._endpoints.node
@@ -167,20 +182,25 @@ class DrawnTopics:
         return subscription_qos([it.qos_profile for it in offers], depth)
 
     def _update(self, topic: str, drawn: _Drawn, time: float) -> None:
-        kind = TYPES[drawn.kind]
-        messages = [
-            deserialize_message(drawn.waiting.popleft(), kind) for _ in range(len(drawn.waiting))
-        ]
+        kind, waiting = TYPES[drawn.kind], drawn.waiting
         if drawn.kind not in MARKERS:
-            if messages:
-                self._shapes[topic] = shapes_of(drawn.kind, messages[-1])
+            if waiting:
+                message = deserialize_message(waiting.pop(), kind)
+                waiting.clear()
+                self._shapes[topic] = shapes_of(drawn.kind, message)
             return
-        for message in messages:
-            for change in marker_changes(message):
+        for _ in _in_time(waiting):
+            for change in marker_changes(deserialize_message(waiting.popleft(), kind)):
                 _change(drawn, change, time)
+        for _ in _in_time(drawn.changed):
+            key = next(iter(drawn.changed))
+            marker = drawn.changed.pop(key)
+            note_merged(marker, topic, self._noted)
+            drawn.markers[key] = marker_shapes(marker), drawn.markers[key][1]
         for key, (_, end) in list(drawn.markers.items()):
             if time > end:
                 del drawn.markers[key]
+                drawn.changed.pop(key, None)
         every = (it for shapes, _ in drawn.markers.values() for it in shapes)
         shapes, before = list(islice(every, MOST_DRAWN + 1)), self._shapes.get(topic, ())
         if len(shapes) != len(before) or any(map(is_not, shapes, before)):
@@ -191,13 +211,28 @@ def _is_drawn(topic: str, kind: str) -> bool:
     return topic.endswith(UPDATES) if kind == INTERACTIVE else kind in TYPES
 
 
+def _in_time(items: Sized) -> Iterator[None]:
+    """Yield once for each item that can be taken now: while there is time, but at least once."""
+    end = monotonic() + _BUDGET_S
+    while items:
+        yield
+        if monotonic() >= end:
+            return
+
+
 def _change(drawn: _Drawn, change: MarkerChange, time: float) -> None:
     if change.action == _DELETE_ALL:
         drawn.markers.clear()
+        drawn.changed.clear()
     elif change.action == _DELETE:
         drawn.markers.pop(change.key, None)
+        drawn.changed.pop(change.key, None)
     elif change.action == _ADD:
         end = time + change.lifetime if change.lifetime > 0.0 else inf
-        drawn.markers[change.key] = change.shapes, end
+        before = drawn.markers.get(change.key, ((), 0.0))
+        drawn.markers[change.key] = before[0], end
+        drawn.changed[change.key] = change.marker
         if len(drawn.markers) > _MOST_MARKERS:
-            del drawn.markers[next(iter(drawn.markers))]
+            dropped = next(iter(drawn.markers))
+            del drawn.markers[dropped]
+            drawn.changed.pop(dropped, None)

@@ -1,10 +1,11 @@
 """Topics on the graph whose messages are drawn."""
 
+from math import inf
 from typing import Any
 
 import pytest
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import PoseStamped, TransformStamped
+from geometry_msgs.msg import Point, Pose, PoseStamped, TransformStamped
 from nav_msgs.msg import Path
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
@@ -15,6 +16,9 @@ from visualization_msgs.msg import Marker, MarkerArray
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.viewer.message_shapes import Shape
+from mujoco_ros.viewer.ros import drawn_topics
+from mujoco_ros.viewer.ros.drawn_messages import marker_shapes
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 
@@ -71,6 +75,56 @@ def test_markers_stay_until_they_are_deleted_or_their_lifetime_ends(drawing):
     publisher.publish(MarkerArray(markers=[cube(4), Marker(action=Marker.DELETEALL), cube(5)]))
     publisher.publish(MarkerArray(markers=[cube(6)]))
     assert drawing.until(lambda: drawing.drawn(topic) == 2)
+
+
+def test_only_the_newest_of_waiting_markers_is_computed(drawing, spin_until, monkeypatch):
+    computed = []
+
+    def shapes(marker: Marker) -> tuple[Shape, ...]:
+        computed.append((marker.id, marker.pose.position.x))
+        return marker_shapes(marker)
+
+    monkeypatch.setattr(drawn_topics, "marker_shapes", shapes)
+    monkeypatch.setattr(drawn_topics, "_BUDGET_S", inf)
+    publisher = drawing.publisher(Marker, "/point")
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    for x in range(4):
+        publisher.publish(cube(1, pose=Pose(position=Point(x=float(x)))))
+        publisher.publish(cube(2, action=Marker.DELETE if x == 3 else Marker.ADD))
+    waiting = drawing.topics._drawn["/point"].waiting
+    assert spin_until(lambda: len(waiting) == 8)
+    assert drawing.until(lambda: drawing.drawn("/point") == 1)
+    assert computed == [(1, 3.0)]
+
+
+def test_a_topic_that_takes_long_is_drawn_less_often(drawing, monkeypatch):
+    clock = [0.0]
+
+    def shapes(marker: Marker) -> tuple[Shape, ...]:
+        clock[0] += 10.0
+        return marker_shapes(marker)
+
+    monkeypatch.setattr(drawn_topics, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(drawn_topics, "marker_shapes", shapes)
+    publisher = drawing.publisher(Marker, "/point")
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(cube(1))
+    assert drawing.until(lambda: drawing.drawn("/point") == 1)
+    assert drawing.topics._drawn["/point"].due_at == drawing._wall + 50.0
+
+
+def test_a_part_of_the_waiting_messages_is_read_at_a_time(drawing, spin_until, monkeypatch):
+    monkeypatch.setattr(drawn_topics, "_BUDGET_S", 0.0)
+    publisher = drawing.publisher(Marker, "/point")
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    for number in range(5):
+        publisher.publish(cube(number))
+    waiting = drawing.topics._drawn["/point"].waiting
+    assert spin_until(lambda: len(waiting) == 5)
+    drawing._wall += 1.0
+    drawing.topics.tick(drawing._wall)
+    assert (len(waiting), drawing.drawn("/point")) == (4, 1)
+    assert drawing.until(lambda: drawing.drawn("/point") == 5)
 
 
 def test_markers_with_a_lifetime_vanish_at_a_reset(drawing):

@@ -13,6 +13,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractiveMarkerInfo,
     MarkerServerInfo,
 )
+from mujoco_ros.viewer.ros.drawn_messages import note_merged
 from mujoco_ros.viewer.ros.interactive_markers.marker_reader import (
     checked_pose,
     marker_info,
@@ -43,6 +44,7 @@ class MarkerSet:
         self._later: Pose | None = None
         self._has_more = False  # markers that are not shown
         self._logged: set[str] = set()
+        self._merged: set[str] = set()  # the server, if a marker has too many triangles
         self._problems: dict[str, str] = {}  # by what they are about
 
     @property
@@ -140,6 +142,9 @@ class MarkerSet:
                 self.note(_about(it.name), f"{error}; it is not shown")
                 continue
             self.note(_about(it.name), "")
+            for control in it.controls:
+                for marker in control.markers:
+                    note_merged(marker, self._server, self._merged)
             present = self.markers.get(it.name)
             if it.name == self.held and present is not None:
                 is_same = present.frame == info.frame
