@@ -156,14 +156,14 @@ def test_a_late_event_in_a_bag_makes_no_further_episode(tmp_path, without_lerobo
 def test_an_episode_of_a_bag_that_a_gap_ends_is_in_the_exit_code(
     tmp_path, without_lerobot, monkeypatch, capsys
 ):
-    messages = [("/robot_description", description()), *run(0.0, 0.5), *run(0.7, 1.5)]
+    messages = [("/robot_description", description()), *run(0.0, 1.5), *run(1.7, 2.5)]
     dataset = tmp_path / "dataset"
     monkeypatch.setattr(record_dataset, "_write", lambda *_: None)  # needs LeRobot
     for _ in range(2):
         command = [*_command(dataset, _bag(tmp_path / "bag", messages)), "--resume"]
         assert main(command) == 1
         assert "1 episodes of the bags were ended or discarded" in capsys.readouterr().err
-        assert list(_episodes(dataset).values()) == [pytest.approx(24, abs=1)]
+        assert list(_episodes(dataset).values()) == [pytest.approx(74, abs=1)]
         shutil.rmtree(tmp_path / "bag")
 
 

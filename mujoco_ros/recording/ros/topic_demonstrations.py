@@ -37,6 +37,8 @@ from mujoco_ros.recording.ros.demonstration_topics import (
 _LOG = logging.getLogger(__name__)
 _HOLD_NS = 200_000_000
 """Simulated time for which frames are kept, because a reset may be received after them."""
+_SHORTEST_S = 1.0
+"""Simulated time of the shortest episode that is kept where a message is missing."""
 _SECOND = 1e9
 """In nanoseconds."""
 
@@ -59,9 +61,10 @@ class DemonstrationOptions:
 class TopicDemonstrations:
     """Writes episodes from messages, each into a file of a folder.
 
-    A missing message ends an episode at the last complete frame, or before a frame is written,
-    starts it again. Any other error discards it. Both are in the log. A reset of the simulation
-    ends it: on the topic ``reset_event``, or by stamps that jump back or, all, ahead.
+    A missing message ends an episode at the last complete frame, or discards a short one, or before
+    a frame is written, starts it again. Any other error discards it. All are in the log. A reset of
+    the simulation ends it: on the topic ``reset_event``, or by stamps that jump back or, all,
+    ahead.
 
     Attributes:
         is_recording: Whether an episode has started and not ended.
@@ -229,6 +232,9 @@ class TopicDemonstrations:
 
     def _follow_gap(self, error: MissingSampleError) -> None:
         if self._count:
+            if self._count + len(self._pending) < _SHORTEST_S * self._options.fps:
+                self._fail(f" after less than {_SHORTEST_S:g} s: {error}")
+                return
             self.failures += 1
             self._end_early(f" at its last complete frame ({error})", logging.WARNING)
             return

@@ -161,18 +161,26 @@ def test_a_missing_message_ends_the_episode_at_its_last_frame_and_names_the_topi
 ):
     demonstrations = recorded.demonstrations
     demonstrations.start()
-    recorded.send(_without(topic, 0.55, 0.65))
+    recorded.send(_without(topic, 1.55, 1.65))
     assert f"000001 has ended at its last complete frame ('{topic}' has no message" in caplog.text
     assert (demonstrations.is_recording, demonstrations.failures) == (False, 1)
     (times,) = recorded.times()
     np.testing.assert_allclose(times, 0.12 + np.arange(len(times)) / FPS)
-    assert 0.5 <= times[-1] < 0.55
+    assert 1.5 <= times[-1] < 1.55
     with pytest.raises(UserInputError, match="000001 has ended at its last complete frame"):
         demonstrations.end()
     demonstrations.start()
     recorded.send(run(3.0, 3.3))
     demonstrations.end()
     assert len(recorded.folder.finished) == 2
+
+
+def test_a_missing_message_discards_a_short_episode(recorded, caplog):
+    recorded.demonstrations.start()
+    recorded.send(_without(STATES, 0.55, 0.65))
+    assert f"000001 is discarded after less than 1 s: '{STATES}' has no message" in caplog.text
+    assert not recorded.demonstrations.is_recording
+    assert (recorded.folder.finished, recorded.demonstrations.failures) == ([], 1)
 
 
 def test_a_missing_message_before_the_first_written_frame_starts_the_episode_again(
