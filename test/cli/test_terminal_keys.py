@@ -57,7 +57,7 @@ def _started(program: str, *arguments: str) -> tuple[int, int]:
 
 def test_a_program_continues_when_its_terminal_is_closed(tmp_path) -> None:
     process, terminal = _started(CLOSED, str(tmp_path / "ended"))
-    _until(terminal, b"ready True")
+    _until(terminal, b"ready True\r\n")  # all of it: a cut line would be an error
     os.close(terminal)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 0
     assert (tmp_path / "ended").exists()
