@@ -81,7 +81,8 @@ class ModelImages:
             except NoImagesError as error:
                 _LOG.warning("images of models cannot be rendered: %s", error)
             except Exception:  # the list has texts, too
-                _LOG.exception("the images of models are incomplete")
+                if not self._is_closed:
+                    _LOG.exception("the images of models are incomplete")
             if self._lists.empty():
                 self._worker.interrupt()  # the next list starts another process
 

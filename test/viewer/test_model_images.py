@@ -150,8 +150,9 @@ def test_another_list_precedes_the_rest_of_an_earlier_one(trials):
     assert len(trials.found) < 1000
 
 
-def test_the_end_does_not_wait_for_a_model(trials):
-    trials.request(["file:///hanging"])
+def test_the_end_does_not_wait_for_a_model(trials, caplog):
+    trials.request(["file:///hanging", "file:///a"])
     until(lambda: trials._worker.pid)
     trials.close()
     until(lambda: not trials._thread.is_alive())
+    assert not caplog.text
