@@ -83,8 +83,6 @@ class ModelImages:
             except Exception:  # the list has texts, too
                 if not self._is_closed:
                     _LOG.exception("the images of models are incomplete")
-            if self._lists.empty():
-                self._worker.interrupt()  # the next list starts another process
 
     def _make(self, uris: Sequence[str]) -> None:
         """Add images, until another list is requested.

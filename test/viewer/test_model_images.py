@@ -72,7 +72,7 @@ def trials(tmp_path, monkeypatch, images) -> ModelImages:
     """Images that are made by the program above, with limits."""
     (tmp_path / "image_trials.py").write_text(TRIALS)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    limits = WorkerLimits(processor_s=1.0, wall_s=30.0, memory_bytes=300 << 20)
+    limits = WorkerLimits(processor_s=1.0, wall_s=LIMIT_S, memory_bytes=300 << 20)
     worker = WorkerProcess("image_trials", lambda: None, limits=limits)
     monkeypatch.setattr(images, "_worker", worker)
     return images
