@@ -154,7 +154,7 @@ def test_an_unknown_parameter_cannot_be_set(listener: Listener) -> None:
         assert not result.successful
         assert result.reason.startswith(
             "parameter 'publish_rate.imus' not found (did you mean 'publish_rate.imu'?); there are:"
-            " publish_rate.joint_states, publish_rate.imu, "
+            " publish_rate.joint_states, publish_rate.joint_references, publish_rate.imu, "
         )
         assert "scene" not in result.reason
 
