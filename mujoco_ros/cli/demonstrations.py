@@ -28,6 +28,7 @@ from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     CODECS,
+    DEFAULT_CODEC,
     DatasetWriter,
     check_new,
     read_description,
@@ -61,7 +62,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="cameras of the dataset, or none; default: all of the scene",
     )
     group.add_argument("--task", metavar="TEXT", help="the task; default: name of the controller")
-    group.add_argument("--codec", choices=list(CODECS), help="of the videos; default: av1")
+    group.add_argument(
+        "--codec", choices=list(CODECS), help=f"of the videos; default: {DEFAULT_CODEC}"
+    )
     group.add_argument("--failures", action="store_true", help="record failed episodes as well")
     group.add_argument(
         "--replay",
@@ -111,7 +114,7 @@ class DatasetJob:
         check_settings(settings, FsmController(load_table(trial.controller)), lay_out(assembly))
         check_new(options.dataset)
         self.run = DemonstrationRun(trial, settings, options.output, identity)
-        self._folder, self._codec = options.dataset, options.codec or next(iter(CODECS))
+        self._folder, self._codec = options.dataset, options.codec or DEFAULT_CODEC
         command = ["evaluate", options.controller, "--seed", str(options.seed)]
         command += ["--random", options.random] if options.random else []
         command += [word for it in options.set for word in ("--set", it)]

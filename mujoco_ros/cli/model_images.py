@@ -20,8 +20,9 @@ from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files, unchang
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.framing import frame_bodies
-from mujoco_ros.viewer.model_images import SIZE, ImageRequest, NoImagesError
+from mujoco_ros.viewer.model_images import SIZE, NoImagesError
 
 _FINER = 3
 """Pixels that are rendered for each one of an image, in both directions."""
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str]) -> int:
     return serve(arguments, lambda _setup: image_of)
 
 
-def image_of(request: ImageRequest) -> np.ndarray:
+def image_of(request: FileRequest) -> np.ndarray:
     """Return the image of a model, which changes with its files.  # (height, width, 3) uint8.
 
     Raises:

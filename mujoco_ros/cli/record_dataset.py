@@ -29,7 +29,12 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.definitions import Definition
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
-from mujoco_ros.recording.demonstrations.lerobot_dataset import CODECS, DatasetWriter, check_new
+from mujoco_ros.recording.demonstrations.lerobot_dataset import (
+    CODECS,
+    DEFAULT_CODEC,
+    DatasetWriter,
+    check_new,
+)
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import bag_topics, read_bag
 from mujoco_ros.recording.ros.demonstration_topics import (
@@ -85,7 +90,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="NAME,NAME",
         help="cameras of the dataset, or none; default: all",
     )
-    group.add_argument("--codec", choices=list(CODECS), help="of the videos; default: av1")
+    group.add_argument(
+        "--codec", choices=list(CODECS), help=f"of the videos; default: {DEFAULT_CODEC}"
+    )
     group.add_argument(
         "--bag",
         type=Path,
@@ -188,7 +195,7 @@ def _command(options: argparse.Namespace) -> str:
         "task": [options.task],
         "fps": [options.fps or _FPS],
         "cameras": [] if cameras is None else [",".join(cameras) or _NO_CAMERAS],
-        "codec": [options.codec or next(iter(CODECS))],
+        "codec": [options.codec or DEFAULT_CODEC],
         "start": [] if start is None else [start],
         "bag": options.bag or [],
     }
@@ -364,7 +371,7 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
         raise UserInputError("no episode was recorded, so there is no dataset")
     _LOG.info("writing the dataset; another Ctrl-C interrupts that and keeps the episodes")
     before = _interrupts(signals)
-    with DatasetWriter(options.lerobot, options.codec or next(iter(CODECS))) as writer:
+    with DatasetWriter(options.lerobot, options.codec or DEFAULT_CODEC) as writer:
         for count, path in enumerate(paths, 1):
             frames.append(writer.add(path))
             _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))

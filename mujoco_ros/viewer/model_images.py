@@ -4,12 +4,11 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from queue import SimpleQueue
-from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import ClientFiles, FileAccess, client_files
+from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
     WorkerLimitError,
@@ -17,6 +16,7 @@ from mujoco_ros.process.worker_limits import (
     share_of_memory,
 )
 from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.interactive_markers.printable_text import printable
 
 _LOG = logging.getLogger(__name__)
@@ -31,18 +31,6 @@ _RENDERER = "mujoco_ros.cli.model_images"
 
 class NoImagesError(RuntimeError):
     """This machine cannot render."""
-
-
-class ImageRequest(NamedTuple):
-    """A model to render.
-
-    Attributes:
-        uri: Its file.
-        files: The files that may be read; None allows all.
-    """
-
-    uri: str
-    files: ClientFiles | None
 
 
 class ModelImages:
@@ -90,13 +78,12 @@ class ModelImages:
         Raises:
             NoImagesError: This machine cannot render.
         """
-        with self._files.for_client():
-            files = client_files()
         for uri in uris:
             if self._is_closed or not self._lists.empty():
                 return
             try:
-                image = self._worker.submit(ImageRequest(uri, files)).result()
+                request = FileRequest.of_client(uri, self._files)
+                image = self._worker.submit(request).result()
                 self.found = {**self.found, uri: image}
             except WorkerLimitError as error:
                 self._log(uri, f"it exceeds {error}")

@@ -14,7 +14,8 @@ from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
 from mujoco_ros.viewer import model_images
-from mujoco_ros.viewer.model_images import SIZE, ImageRequest, ModelImages, NoImagesError
+from mujoco_ros.viewer.file_request import FileRequest
+from mujoco_ros.viewer.model_images import SIZE, ModelImages, NoImagesError
 
 BOX = (Path(__file__).parent / "data" / "box.xml").read_text()
 LIMIT_S = 240.0
@@ -118,10 +119,10 @@ def test_an_image_shows_the_model_and_is_rendered_once(
         raise RenderingError("no OpenGL")
 
     monkeypatch.setattr(renderer, "model_image", fail)
-    np.testing.assert_array_equal(renderer.image_of(ImageRequest(box, None)), image)
+    np.testing.assert_array_equal(renderer.image_of(FileRequest(box, None)), image)
     (folder / "part.xml").touch()
     with pytest.raises(NoImagesError, match="no OpenGL"):
-        renderer.image_of(ImageRequest(box, None))
+        renderer.image_of(FileRequest(box, None))
 
 
 def test_each_model_has_limits_of_its_own(trials, caplog):

@@ -9,7 +9,7 @@ from queue import Empty, Full, Queue
 from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import FileAccess, client_files
+from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
     WorkerLimitError,
@@ -17,9 +17,10 @@ from mujoco_ros.process.worker_limits import (
     share_of_memory,
 )
 from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, ShapeKind
 from mujoco_ros.viewer.overlays import mesh_reader
-from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES, DrawnMesh, MeshRequest
+from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES, DrawnMesh
 from mujoco_ros.viewer.triangles import triangle_axes
 
 _LOG = logging.getLogger(__name__)
@@ -178,8 +179,7 @@ class MeshFiles:
         began = time.monotonic()
         problem = ""
         try:
-            with self._files.for_client():
-                request = MeshRequest(uri, client_files())
+            request = FileRequest.of_client(uri, self._files)
             file.mesh = self._worker.submit(request).result()
         except WorkerLimitError as error:
             problem = f"reading it exceeds {error}"

@@ -3,33 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import ClientFiles, allowed_files
+from mujoco_ros.model.file_access import allowed_files
 from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
+from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.triangles import simplified
 
 MOST_TRIANGLES = 500
 """Triangles of a mesh."""
 LARGEST = 1 << 24
 """Largest file [byte]."""
-
-
-class MeshRequest(NamedTuple):
-    """A mesh to read.
-
-    Attributes:
-        uri: Its file.
-        files: The files that may be read; None allows all.
-    """
-
-    uri: str
-    files: ClientFiles | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     return serve(arguments, lambda _setup: read_drawn_mesh)
 
 
-def read_drawn_mesh(request: MeshRequest) -> DrawnMesh:
+def read_drawn_mesh(request: FileRequest) -> DrawnMesh:
     """Read a mesh.
 
     Raises:
