@@ -10,7 +10,7 @@ from rclpy.parameter import Parameter
 from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
+from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.robot_control import RobotControl
@@ -57,9 +57,15 @@ class ControllerSwitch(CommandServer):
             self._services.pop().destroy()
 
     def _states(self) -> Mapping[str, bool]:
-        """Return whether each controller is active."""
+        """Return whether each controller is active.
+
+        Raises:
+            RequestRejectedError: The robot was deleted; the services end soon.
+        """
         cartesian, control = self._cartesian, self._control
-        states, mode = {BROADCASTER: True}, self._values[f"{self._prefix}mode"]
+        states, mode = {BROADCASTER: True}, self._values.get(f"{self._prefix}mode")
+        if mode is None:
+            raise RequestRejectedError("the robot was deleted")
         moves = self._values[f"{self._prefix}enabled"] and cartesian.chain is not None
         if control.joints.with_interface(POSITION):
             states[CommandSource.TRAJECTORY.value] = not moves

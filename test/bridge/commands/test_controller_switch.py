@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from controller_manager_msgs.srv import ListControllers, SwitchController
 from geometry_msgs.msg import PoseStamped, TwistStamped
+from simulation_interfaces.srv import DeleteEntity
 from simulators import Listener, SimulatorLauncher
 from std_msgs.msg import Float64MultiArray
 
@@ -109,3 +110,21 @@ def test_the_measured_pose_is_published(listener: Listener) -> None:
     assert (position.x, position.y) == pytest.approx((0.385, 0.133), abs=2e-3)
     assert position.z == pytest.approx(0.634 - 0.105, abs=3e-3)
     assert abs(message.pose.orientation.x) == pytest.approx(1.0, abs=0.01)  # it points down
+
+
+def test_requests_to_a_deleted_robot_are_refused(start: SimulatorLauncher) -> None:
+    simulator = start.simulator(scene="arm", viewer="none")
+    simulator.wait_until_running()
+    listener = start.listener(simulator)
+    lists = listener.node.create_client(ListControllers, "controller_manager/list_controllers")
+    delete = listener.node.create_client(DeleteEntity, "mujoco/delete_entity")
+    assert listener.spin_until(lambda: lists.service_is_ready() and delete.service_is_ready())
+    deleted = delete.call_async(DeleteEntity.Request(entity="arm"))
+
+    def list_until_the_service_ends() -> bool:
+        lists.call_async(ListControllers.Request())
+        return deleted.done() and not lists.service_is_ready()
+
+    assert listener.spin_until(list_until_the_service_ends)
+    assert simulator.stop() == 0
+    assert "Traceback" not in simulator.log
