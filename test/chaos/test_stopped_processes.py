@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import Image
 from simulators import SimulatorLauncher
 
 _READY = "the viewer is at http://"
@@ -31,6 +32,9 @@ def test_camera_and_viewer_that_are_stopped_are_replaced_while_the_clock_runs(
     modules = [f"mujoco_ros.cli.{name}" for name in ("cameras", "viewer")]
     assert listener.spin_until(lambda: all(_child(parent, module) for module in modules))
     simulator.wait_for_log(_READY)
+    images = listener.record(Image, "/camera/wrist_camera/image_raw")
+    assert listener.spin_until(lambda: len(images) > 0)  # one that only starts may take 120 s
+    listener.forget_subscriptions()
     stopped = {module: _child(parent, module) for module in modules}
     clock = listener.record(Clock, "/clock")
     for pid in stopped.values():

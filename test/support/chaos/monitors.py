@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from math import isfinite
+from math import isfinite, isnan
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 _CHECKED = 40
 """Messages of a topic that are decoded at a time: the newest ones, since decoding is slow."""
 _WITHOUT_STATE = ("/rosout", "/parameter_events")
+_WITHOUT_POSITION = "joint_references"
+"""Topic whose positions are NaN while a joint follows a velocity or an effort alone."""
 _ENDED = (GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED)
 _RELIABLE = QoSProfile(depth=DEEP, reliability=ReliabilityPolicy.RELIABLE)
 _LATCHED = QoSProfile(
@@ -69,6 +71,8 @@ class Monitors:
         for name, recording in self._topics.items():
             del recording.raw[:-_CHECKED]
             for message in recording.messages:
+                if name.endswith(f"/{_WITHOUT_POSITION}"):
+                    message.position = [0.0 if isnan(p) else p for p in message.position]
                 if field := _not_finite(message):
                     self.problems.append(f"{name} has a number that is not finite: {field}")
             recording.raw.clear()

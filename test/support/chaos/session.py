@@ -20,7 +20,13 @@ from rclpy.action import ActionClient
 from rclpy.qos import QoSProfile
 from rosbags.rosbag2 import Reader
 from sensor_msgs.msg import Image
-from simulation_interfaces.srv import GetSimulationState, LoadWorld, SetSimulationState, UnloadWorld
+from simulation_interfaces.srv import (
+    GetEntities,
+    GetSimulationState,
+    LoadWorld,
+    SetSimulationState,
+    UnloadWorld,
+)
 from simulation_interfaces.srv import ResetSimulation as Reset
 from simulators import WAIT_LIMIT_S, SimulatorLauncher
 from spawn_requests import ARM as ARM_URI
@@ -107,7 +113,7 @@ class Session:
             )
         )
         self.start_recorder()
-        self.memory_mb = self.resident_mb()
+        self._resident_at_start_mb = self._resident_mb()
 
     # --- actions ---
 
@@ -220,14 +226,14 @@ class Session:
         self.monitors.update()
         assert not self.monitors.problems, self.monitors.problems[0]
 
-    def resident_mb(self) -> float:
-        pages = int(Path(f"/proc/{self.simulator.process.pid}/statm").read_text().split()[1])
-        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    def grown_mb(self) -> float:
+        """Return the resident memory of the simulator beyond that at the start."""
+        return self._resident_mb() - self._resident_at_start_mb
 
     def restore(self) -> None:
         """Bring the simulator back to its first state, as a user would."""
         self.continue_all()
-        if self._elsewhere:
+        if self._elsewhere or self._is_robot_missing():
             for load in self._loads:
                 self.until(load.done, "answer of /mujoco/load_world")
             request = LoadWorld.Request()
@@ -313,6 +319,14 @@ class Session:
                 assert _all_finite(segment), path
 
     # --- details ---
+
+    def _resident_mb(self) -> float:
+        pages = int(Path(f"/proc/{self.simulator.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def _is_robot_missing(self) -> bool:
+        entities = self.answer("/mujoco/get_entities", GetEntities, GetEntities.Request()).entities
+        return "arm" not in entities
 
     def _play(self) -> None:
         """Reset everything, and play: all goals end."""
