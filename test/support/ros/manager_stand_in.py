@@ -100,6 +100,9 @@ class Manager:
 def main() -> None:
     rate, cycles, begin, file = sys.argv[1:]
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    # The executor polls while a callback waits for the lock of the interpreter, which it would get
+    # every 5 ms only, several times in a tick: 4 ticks a second instead of 130 on idle processors.
+    sys.setswitchinterval(1e-4)
     ended = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: ended.set())
     manager = Manager(int(rate), float(begin))
