@@ -13,8 +13,8 @@ from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.interactive_markers.printable_text import printable
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.triangles import simplified, triangle_axes
 
 _LOG = logging.getLogger(__name__)

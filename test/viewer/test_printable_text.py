@@ -1,4 +1,4 @@
-from mujoco_ros.viewer.interactive_markers.printable_text import printable
+from mujoco_ros.viewer.printable_text import printable
 
 
 def test_characters_that_cannot_be_displayed_are_replaced_one_by_one():
