@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 from lifecycle_msgs.srv import GetState
@@ -18,6 +19,7 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import (
     DeleteEntity,
+    GetEntities,
     GetEntityState,
     GetSimulationState,
     SetSimulationState,
@@ -35,6 +37,9 @@ SIZE = {"width": 1000, "height": 640}
 SCALE = 0.15
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
+SAVED = "saved"
+EMPTY = (500.0, 60.0)
+"""A place in the scene without a body."""
 CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
 MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
 START_MS = 240_000
@@ -51,7 +56,13 @@ def simulator(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(RECORDER))
         patch.setenv("MUJOCO_ROS_WIDGETS", str(widgets))
-        simulator = starter.simulator(scene=SCENE, viewer="web", viewer_port=18080, cameras="false")
+        simulator = starter.simulator(
+            scene=SCENE,
+            viewer="web",
+            viewer_port=18080,
+            cameras="false",
+            output_folder=folder / SAVED,
+        )
     simulator.wait_for_log("the viewer is at")
     yield simulator, widgets
     starter.close()
@@ -243,6 +254,24 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
     listener.forget_subscriptions()
 
 
+def test_a_film_of_past_states_is_saved(shown, listener, simulator):
+    assert resets(shown, listener)
+    shown.middle("##history/Save")
+    set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
+    shown.click("##history/Save")
+    shown.click("##history/Film (MP4)")
+    folder = simulator[1].parent / SAVED
+    shown.wait(lambda: bool([*folder.glob("*.mp4")]), "the film")
+    (path,) = folder.glob("*.mp4")
+    film = cv2.VideoCapture(str(path))
+    is_read, frame = film.read()
+    assert is_read
+    assert frame.shape == (720, 1280, 3)
+    assert frame.std() > 10.0, "it shows the scene"
+    shown.press(EMPTY)  # closes the menu
+    set_state(listener, SimulationState.STATE_PLAYING)
+
+
 def test_the_wheel_zooms_a_plot(shown):
     shown.middle("Plots/Freeze")
     clear = shown.middle("Plots/Clear")
@@ -331,6 +360,40 @@ def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_
     finally:
         server.terminate()
         server.wait()
+
+
+def test_a_model_of_the_list_is_spawned_and_deleted_after_a_question(shown, listener):
+    client = listener.node.create_client(GetEntities, "/mujoco/get_entities")
+    assert client.wait_for_service(60.0)
+
+    def entities() -> list[str]:
+        return list(listener.result(client.call_async(GetEntities.Request())).entities)
+
+    def offered() -> list[str]:
+        return [label for label in shown.found if ".xml##" in label]
+
+    def lists() -> bool:
+        shown.front("World")
+        shown.frames(3)
+        return "World/List models" in shown.found
+
+    assert any(lists() for _ in range(5))
+    shown.click("World/List models")
+    shown.type("World/##search model", "carton")
+    shown.wait(lambda: len(offered()) == 1, "the model that is searched")
+    place = shown.middle("World/##search model")
+    shown.click(offered()[0])
+    shown.reveal("World/List worlds", place)  # below the button
+    shown.click("World/Spawn")
+    assert listener.spin_until(lambda: "carton" in entities())
+    shown.reveal("World/carton (object)###carton", place, upwards=True)
+    shown.click("World/carton (object)###carton")
+    shown.reveal("World/Delete##carton", place)
+    shown.click("World/Delete##carton")
+    assert "carton" in entities()
+    shown.click("World/Delete carton")
+    assert listener.spin_until(lambda: "carton" not in entities())
+    listener.node.destroy_client(client)
 
 
 def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(
