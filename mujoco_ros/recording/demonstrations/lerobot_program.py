@@ -17,6 +17,9 @@ import numpy as np
 
 _REPOSITORY = "local/mujoco_ros"
 """Name that the library wants; it stays unused for a folder on disk."""
+_IMAGE_THREADS = 4
+_VIDEO_MB = 50
+"""Size of a file of videos, which the library copies for each episode that it appends."""
 
 
 def write(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -46,14 +49,17 @@ def _create(setup: Mapping[str, Any], episode: Mapping[str, Any]) -> Any:
     features = episode["features"]
     for feature in features.values():
         feature["shape"] = tuple(feature["shape"])
-    return _library().create(
+    dataset = _library().create(
         _REPOSITORY,
         episode["fps"],
         features,
         root=setup["root"],
         robot_type=episode["robot"],
         vcodec=setup["codec"],
+        image_writer_threads=_IMAGE_THREADS,
     )
+    dataset.meta.update_chunk_settings(video_files_size_in_mb=_VIDEO_MB)
+    return dataset
 
 
 def read(root: str, answers: BinaryIO) -> None:
