@@ -57,7 +57,7 @@ MAY_IMPORT = {
     "viewer.ros": {
         *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
         *("viewer.panel_descriptions", "viewer.entity_client", "viewer.interactive_markers"),
-        "viewer.triangles",
+        *("viewer.triangles", "viewer.printable_text"),
         *_BRIDGE,
     },
     "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},

@@ -19,7 +19,6 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import (
     DeleteEntity,
-    GetEntities,
     GetEntityState,
     GetSimulationState,
     SetSimulationState,
@@ -360,40 +359,6 @@ def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_
     finally:
         server.terminate()
         server.wait()
-
-
-def test_a_model_of_the_list_is_spawned_and_deleted_after_a_question(shown, listener):
-    client = listener.node.create_client(GetEntities, "/mujoco/get_entities")
-    assert client.wait_for_service(60.0)
-
-    def entities() -> list[str]:
-        return list(listener.result(client.call_async(GetEntities.Request())).entities)
-
-    def offered() -> list[str]:
-        return [label for label in shown.found if ".xml##" in label]
-
-    def lists() -> bool:
-        shown.front("World")
-        shown.frames(3)
-        return "World/List models" in shown.found
-
-    assert any(lists() for _ in range(5))
-    shown.click("World/List models")
-    shown.type("World/##search model", "carton")
-    shown.wait(lambda: len(offered()) == 1, "the model that is searched")
-    place = shown.middle("World/##search model")
-    shown.click(offered()[0])
-    shown.reveal("World/List worlds", place)  # below the button
-    shown.click("World/Spawn")
-    assert listener.spin_until(lambda: "carton" in entities())
-    shown.reveal("World/carton (object)###carton", place, upwards=True)
-    shown.click("World/carton (object)###carton")
-    shown.reveal("World/Delete##carton", place)
-    shown.click("World/Delete##carton")
-    assert "carton" in entities()
-    shown.click("World/Delete carton")
-    assert listener.spin_until(lambda: "carton" not in entities())
-    listener.node.destroy_client(client)
 
 
 def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(

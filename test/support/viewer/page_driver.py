@@ -85,7 +85,7 @@ class PageDriver:
         self.page.mouse.up()
         self.frames()
 
-    def reveal(self, label: str, place: tuple[float, float], *, upwards: bool = False) -> None:
+    def reveal(self, label: str, place: tuple[float, float]) -> None:
         """Turn the wheel at a place in the window of a widget until that is visible."""
 
         def is_visible() -> bool:
@@ -93,7 +93,7 @@ class PageDriver:
                 return True
             self.page.mouse.move(*place)
             self.frames()
-            self.page.mouse.wheel(0.0, -40.0 if upwards else 40.0)
+            self.page.mouse.wheel(0.0, 40.0)
             self.frames(3)
             return False
 
