@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import cv2
 import numpy as np
 import pytest
 from lifecycle_msgs.srv import GetState
@@ -36,9 +35,6 @@ SIZE = {"width": 1000, "height": 640}
 SCALE = 0.15
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
-SAVED = "saved"
-EMPTY = (500.0, 60.0)
-"""A place in the scene without a body."""
 CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
 MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
 START_MS = 240_000
@@ -55,13 +51,7 @@ def simulator(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYTHONPATH", str(RECORDER))
         patch.setenv("MUJOCO_ROS_WIDGETS", str(widgets))
-        simulator = starter.simulator(
-            scene=SCENE,
-            viewer="web",
-            viewer_port=18080,
-            cameras="false",
-            output_folder=folder / SAVED,
-        )
+        simulator = starter.simulator(scene=SCENE, viewer="web", viewer_port=18080, cameras="false")
     simulator.wait_for_log("the viewer is at")
     yield simulator, widgets
     starter.close()
@@ -251,24 +241,6 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
     assert earliest < before, "it continues from then"
     listener.node.destroy_client(client)
     listener.forget_subscriptions()
-
-
-def test_a_film_of_past_states_is_saved(shown, listener, simulator):
-    assert resets(shown, listener)
-    shown.middle("##history/Save")
-    set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
-    shown.click("##history/Save")
-    shown.click("##history/Film (MP4)")
-    folder = simulator[1].parent / SAVED
-    shown.wait(lambda: bool([*folder.glob("*.mp4")]), "the film")
-    (path,) = folder.glob("*.mp4")
-    film = cv2.VideoCapture(str(path))
-    is_read, frame = film.read()
-    assert is_read
-    assert frame.shape == (720, 1280, 3)
-    assert frame.std() > 10.0, "it shows the scene"
-    shown.press(EMPTY)  # closes the menu
-    set_state(listener, SimulationState.STATE_PLAYING)
 
 
 def test_the_wheel_zooms_a_plot(shown):
