@@ -25,12 +25,12 @@ def lockstep(durations: Durations) -> list[Row]:
     """(t) Lockstep of the arm at 250 Hz, with a controller_manager and with a node; held resets.
 
     The controller_manager is the stand-in of the tests, a Python process: it limits the ticks per
-    second. Between its ticks the processor's caches are filled by others, hence the higher limit.
+    second.
     """
     with_manager = _ticks(durations.lockstep, manager=True)
     with_node = _ticks(durations.lockstep, manager=False)
     return [
-        *_rows("stand-in of a controller_manager, two components", with_manager, most_ms=3.0),
+        *_rows("stand-in of a controller_manager, two components", with_manager, most_ms=1.0),
         *_rows("node that answers joint_commands", with_node, most_ms=0.5),
         *_held_resets(durations.held_resets),
     ]

@@ -28,8 +28,9 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
 
 PYTHON_VARIABLE = "LEROBOT_PYTHON"
 CODECS = {"av1": "libsvtav1", "h264": "h264"}
+"""Encoders of videos by the names of their formats."""
 DEFAULT_CODEC = "av1"
-"""Encoders of videos by the names of their formats; the first is LeRobot's own choice."""
+"""LeRobot's own choice."""
 DESCRIPTION = Path("meta", "mujoco_ros.json")
 """File in a dataset with what an episode needs to be repeated."""
 _ENVIRONMENT = ".venv-lerobot"
