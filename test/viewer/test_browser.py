@@ -1,7 +1,6 @@
 """The page in a browser, and its effects over ROS."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,29 +14,24 @@ from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from simulated_page import START_MS, opened_page, paint, set_state, simulator_with_page
 from simulation_interfaces.msg import SimulationState
-from simulation_interfaces.srv import (
-    DeleteEntity,
-    GetEntityState,
-    GetSimulationState,
-    SetSimulationState,
-)
-from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher
+from simulation_interfaces.srv import DeleteEntity, GetEntityState, GetSimulationState
+from simulators import ROOT, Listener, Recording, Simulator
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.perturbation.pull_server import PULL
 
 SCENE = Path(__file__).parent / "data" / "scene.yaml"
-RECORDER = ROOT / "test" / "support" / "viewer" / "widget_recorder"
-SIZE = {"width": 1000, "height": 640}
-# Few pixels for a large page: without a graphics card, each costs CPU time.
-SCALE = 0.15
+SIZE = (1000, 640)
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
 CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
 MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
-START_MS = 240_000
+SLOW = """window.draws = 0;
+window.requestAnimationFrame = draw => setTimeout(() => { draws++; draw(0); }, 500);"""
+"""Script of a page that draws twice a second."""
 pytestmark = pytest.mark.timeout(400)
 
 
@@ -46,15 +40,8 @@ def simulator(
     browser: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Simulator, Path]]:
     folder = tmp_path_factory.mktemp("page")
-    widgets = folder / "widgets.json"
-    starter = SimulatorLauncher(folder)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(RECORDER))
-        patch.setenv("MUJOCO_ROS_WIDGETS", str(widgets))
-        simulator = starter.simulator(scene=SCENE, viewer="web", viewer_port=18080, cameras="false")
-    simulator.wait_for_log("the viewer is at")
-    yield simulator, widgets
-    starter.close()
+    with simulator_with_page(folder, scene=SCENE, cameras="false") as running:
+        yield running
 
 
 @pytest.fixture(scope="module")
@@ -67,18 +54,8 @@ def listener(simulator: tuple[Simulator, Path]) -> Iterator[Listener]:
 @pytest.fixture(scope="module")
 def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[PageDriver]:
     """The page with robot and panels."""
-    running, widgets = simulator
-    page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE)
-    page.set_default_timeout(START_MS)
-    with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
-        page.goto(re.findall(r"the viewer is at (\S+)", running.log)[-1])
-    yield PageDriver(page, widgets)
-    page.close()
-
-
-def paint(listener: Listener, material: str, colour: list[float]) -> None:
-    (done,) = listener.set_parameters({f"material.{material}.rgba": colour})
-    assert done.successful, done.reason
+    with opened_page(browser, simulator, SIZE) as shown:
+        yield shown
 
 
 def viewer_of(simulator: Simulator) -> int:
@@ -158,23 +135,13 @@ def test_a_body_is_pulled_with_the_mouse_until_the_release(shown, listener):
     listener.forget_subscriptions()
 
 
-def set_state(listener: Listener, state: int) -> None:
-    client = listener.node.create_client(SetSimulationState, "/mujoco/set_simulation_state")
-    assert client.wait_for_service(60.0)
-    request = SetSimulationState.Request(state=SimulationState(state=state))
-    answer = listener.result(client.call_async(request))
-    assert answer.result.result == answer.result.RESULT_OK
-    listener.node.destroy_client(client)
-
-
 def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown, listener):
-    states = listener.node.create_client(GetEntityState, "/mujoco/get_entity_state")
     joints = listener.record(JointState, "/joint_states")
-    assert states.wait_for_service(60.0)
     assert listener.spin_until(lambda: len(joints) > 0)
 
     def height() -> float:
-        answer = listener.result(states.call_async(GetEntityState.Request(entity="box")))
+        request = GetEntityState.Request(entity="box")
+        answer = listener.call(GetEntityState, "get_entity_state", request)
         return float(answer.state.pose.position.z)
 
     set_state(listener, SimulationState.STATE_PAUSED)
@@ -214,8 +181,6 @@ def test_a_button_resets_the_simulation(shown, listener):
 
 
 def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, listener):
-    client = listener.node.create_client(GetSimulationState, "/mujoco/get_simulation_state")
-    assert client.wait_for_service(60.0)
     clock = listener.record(Clock, "/clock")
 
     def seconds() -> float:
@@ -223,7 +188,8 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
         return float(stamp.sec + 1e-9 * stamp.nanosec)
 
     def is_paused() -> bool:
-        answer = listener.result(client.call_async(GetSimulationState.Request()))
+        request = GetSimulationState.Request()
+        answer = listener.call(GetSimulationState, "get_simulation_state", request)
         return bool(answer.state.state == SimulationState.STATE_PAUSED)
 
     assert listener.spin_until(lambda: len(clock) > 0 and seconds() > 1.0)
@@ -239,7 +205,6 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
     assert listener.spin_until(lambda: len(clock) > count)
     earliest = min(it.clock.sec + 1e-9 * it.clock.nanosec for it in clock.messages[count:])
     assert earliest < before, "it continues from then"
-    listener.node.destroy_client(client)
     listener.forget_subscriptions()
 
 
@@ -322,9 +287,7 @@ def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_
         assert abs(pose.x - 0.45) > 1e-3
         assert (pose.y, pose.z) == (0.1, 0.4)
         selected = InteractiveMarkerFeedback.MENU_SELECT
-        place = shown.middle(f"{window}/Plan and go")
         for entry in ("Speed", "Fast"):
-            shown.reveal(f"{window}/{entry}", place)
             shown.click(f"{window}/{entry}")
         assert listener.spin_until(lambda: was_sent(selected, "menu"))
         assert feedback.latest.menu_entry_id == 3
@@ -358,9 +321,8 @@ def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(
 def test_a_deleted_entity_disappears(shown, listener):
     paint(listener, "box.paint", MAGENTA)
     shown.wait(lambda: len(shown.magenta()) > 8, "the box")
-    client = listener.node.create_client(DeleteEntity, "/mujoco/delete_entity")
-    assert client.wait_for_service(60.0)
-    answer = listener.result(client.call_async(DeleteEntity.Request(entity="box")))
+    request = DeleteEntity.Request(entity="box")
+    answer = listener.call(DeleteEntity, "delete_entity", request)
     assert answer.result.result == answer.result.RESULT_OK
     shown.wait(lambda: len(shown.magenta()) == 0, "the table without the box")
 
@@ -376,18 +338,8 @@ def test_a_pull_ends_when_the_page_is_closed(shown, listener):
 
 
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):
-    running, widgets = simulator
-    page = browser.new_page(viewport=SIZE, device_scale_factor=SCALE)
-    page.set_default_timeout(START_MS)
-    page.add_init_script(
-        """window.draws = 0;
-        window.requestAnimationFrame = draw => setTimeout(() => { draws++; draw(0); }, 500);"""
-    )
-    with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
-        page.goto(re.findall(r"the viewer is at (\S+)", running.log)[-1])
-    shown = PageDriver(page, widgets)
-    draws, frames = page.evaluate("draws"), shown.frame_count
-    shown.wait(lambda: shown.frame_count >= frames + 10, "frames of the viewer")
-    # Studio's page and the script each draw; the last frames may be in flight.
-    assert shown.frame_count - frames <= page.evaluate("draws") - draws + 2
-    page.close()
+    with opened_page(browser, simulator, SIZE, SLOW) as shown:
+        draws, frames = shown.page.evaluate("draws"), shown.frame_count
+        shown.wait(lambda: shown.frame_count >= frames + 10, "frames of the viewer")
+        # Studio's page and the script each draw; the last frames may be in flight.
+        assert shown.frame_count - frames <= shown.page.evaluate("draws") - draws + 2

@@ -2,8 +2,9 @@
 
 import json
 import os
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from hashlib import sha256
@@ -20,6 +21,8 @@ from mujoco_ros.recording.folder_lock import locked
 
 Identity = Mapping[str, str]
 """What two parts of an evaluation must have in common."""
+_PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
+"""Fields of a model that the paths of its files determine."""
 _SYNC_S = 1.0
 """Longest time for which a power failure can lose episodes [s]."""
 
@@ -154,10 +157,24 @@ def identity_of(trial: Trial, seed: int, model: mujoco.MjModel) -> Identity:
 
 
 def model_hash(model: mujoco.MjModel) -> str:
-    """Return a hash of a compiled model."""
-    content = np.empty(mujoco.mj_sizeModel(model), np.uint8)
-    mujoco.mj_saveModel(model, None, content)
-    return sha256(content.tobytes()).hexdigest()[:16]
+    """Return a hash of a compiled model, without the paths of its files, which vary with machines."""
+    content = sha256()
+    for part in _content(model):
+        content.update(part)
+    return content.hexdigest()[:16]
+
+
+def _content(structure: object) -> Iterator[bytes]:
+    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths."""
+    for name in dir(structure):
+        if name.startswith("_") or _PATHS.fullmatch(name):
+            continue
+        value = getattr(structure, name)
+        if isinstance(value, bytes | int | float | np.ndarray):
+            yield name.encode()
+            yield value if isinstance(value, bytes) else np.asarray(value).tobytes()
+        elif not callable(value):
+            yield from _content(value)
 
 
 @cache

@@ -5,9 +5,11 @@ are a length of 8 bytes and JSON, or the content of a file of numpy (npz).
 """
 
 import contextlib
+import ctypes
 import io
 import json
 import os
+import resource
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -20,6 +22,8 @@ _REPOSITORY = "local/mujoco_ros"
 _IMAGE_THREADS = 4
 _VIDEO_MB = 50
 """Size of a file of videos, which the library copies for each episode that it appends."""
+_CAPABILITY_VERSION = 0x20080522  # capget(2)
+_CAP_SYS_NICE = 1 << 23
 
 
 def write(requests: BinaryIO, answers: BinaryIO) -> None:
@@ -105,8 +109,24 @@ def _send(stream: BinaryIO, content: bytes) -> None:
     stream.flush()
 
 
+def renounce_real_time() -> None:
+    """Make real-time priority unavailable to the threads that this one starts.
+
+    The encoder of AV1 gives its threads the highest priority, SCHED_FIFO with 99, if root runs it.
+    They would stop a simulator that runs meanwhile.
+    """
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
+    kernel = ctypes.CDLL(None)
+    header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
+    sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 capabilities
+    if kernel.capget(header, sets) == 0:
+        sets[0] &= ~_CAP_SYS_NICE
+        kernel.capset(header, sets)
+
+
 def main() -> None:
     """Write a dataset, or read the one at a path."""
+    renounce_real_time()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print
     with contextlib.closing(answers):

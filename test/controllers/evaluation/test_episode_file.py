@@ -6,13 +6,18 @@ import subprocess
 import sys
 import time
 
+import mujoco
 import numpy as np
 import pytest
 from fake_episodes import fake_episode
 from simulators import ROOT, WAIT_LIMIT_S
 
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.episode_file import (
+    EpisodeFile,
+    identity_of,
+    model_hash,
+)
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.model.errors import UserInputError
@@ -134,6 +139,33 @@ def test_the_identity_follows_the_conditions_the_settings_and_the_scene():
     assert len({json.dumps(it) for it in every}) == len(every)
     assert identity(1, trial("pick_place")) == every[0]
     assert " at 0x" not in every[0]["trial"]
+
+
+def test_the_hash_of_a_model_follows_its_content_and_not_the_folder_of_its_files(tmp_path):
+    mesh = b"".join(
+        b"v %d %d %d\n" % corner for corner in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
+    )
+    hashes = []
+    for folder in ("here", "another_machine"):
+        path = tmp_path / folder / "model.xml"
+        path.parent.mkdir()
+        (path.parent / "mesh.obj").write_bytes(mesh + b"f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+        path.write_text(
+            '<mujoco><asset><mesh name="mesh" file="mesh.obj"/></asset><worldbody><body>'
+            '<freejoint/><geom type="mesh" mesh="mesh"/></body></worldbody></mujoco>'
+        )
+        model = mujoco.MjModel.from_xml_path(str(path))
+        assert folder in model.paths.decode()
+        hashes.append(model_hash(model))
+    assert hashes[0] == hashes[1]
+    for change in (
+        lambda: model.body_mass.__setitem__(1, 0.5),
+        lambda: setattr(model.opt, "timestep", 0.001),
+        lambda: setattr(model.vis.quality, "shadowsize", 1),
+    ):
+        change()
+        hashes.append(model_hash(model))
+    assert len(set(hashes)) == 4
 
 
 def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):

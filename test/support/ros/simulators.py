@@ -100,6 +100,7 @@ class Listener:
         self._executor.add_node(self.node)
         self._subscriptions: list[Any] = []
         self._parameters: AsyncParameterClient | None = None
+        self._clients: dict[str, Any] = {}
 
     def add(self, node: Node) -> None:
         """Spin another node of the same context too."""
@@ -161,6 +162,14 @@ class Listener:
     def result(self, future: Any) -> Any:
         assert self.spin_until(future.done), "the service did not answer"
         return future.result()
+
+    def call(self, kind: type, service: str, request: Any) -> Any:
+        """Call a service of the simulator, by its name below ``/mujoco/``; return the response."""
+        if service not in self._clients:
+            self._clients[service] = self.node.create_client(kind, f"/mujoco/{service}")
+        client = self._clients[service]
+        assert self.spin_until(client.service_is_ready), f"no service '{service}'"
+        return self.result(client.call_async(request))
 
     def parameters(self) -> AsyncParameterClient:
         if self._parameters is None:

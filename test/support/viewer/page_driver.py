@@ -11,6 +11,8 @@ import numpy as np
 
 TIMEOUT_S = 120.0
 _PERIOD_S = 0.2
+_RESTING_FRAMES = 3
+"""Frames for which a widget is at the same place before it is clicked."""
 
 
 class PageDriver:
@@ -40,15 +42,21 @@ class PageDriver:
             self.page.wait_for_timeout(1000.0 * period_s)
 
     def middle(self, label: str) -> tuple[float, float]:
-        """Wait for the widget ``window/label``; return its middle."""
-        found: dict[str, list[float]] = {}
+        """Scroll to the widget ``window/label`` and wait until it rests; return its middle."""
+        self._request("reveal", label)
+        seen: list[tuple[int, list[float]]] = []  # number of a frame, rectangle in it
 
-        def is_found() -> bool:  # the viewer writes the file again at any time
-            found.update(self.found)
-            return label in found
+        def rests() -> bool:
+            latest = self._latest
+            rectangle = latest["widgets"].get(label)
+            if rectangle is None or (seen and seen[0][1] != rectangle):
+                seen.clear()
+            if rectangle is not None and not seen:
+                seen.append((latest["frames"], rectangle))
+            return bool(seen) and latest["frames"] >= seen[0][0] + _RESTING_FRAMES
 
-        self.wait(is_found, f"{label}, but {', '.join(self.found)}")
-        left, top, right, bottom = found[label]
+        self.wait(rests, f"{label}, but {', '.join(self.found)}", 0.02)
+        left, top, right, bottom = seen[0][1]
         return (left + right) / 2.0, (top + bottom) / 2.0
 
     def forget(self) -> None:
@@ -57,9 +65,7 @@ class PageDriver:
 
     def front(self, window: str) -> None:
         """Bring a window to the front of its dock area."""
-        draft = self._widgets.with_suffix(".draft_of_front")
-        draft.write_text(window)
-        draft.replace(self._widgets.with_suffix(".front"))
+        self._request("front", window)
 
     def frames(self, count: int = 2) -> None:
         """Wait for frames of the browser and of the viewer.
@@ -85,20 +91,6 @@ class PageDriver:
         self.page.mouse.up()
         self.frames()
 
-    def reveal(self, label: str, place: tuple[float, float]) -> None:
-        """Turn the wheel at a place in the window of a widget until that is visible."""
-
-        def is_visible() -> bool:
-            if label in self.found:
-                return True
-            self.page.mouse.move(*place)
-            self.frames()
-            self.page.mouse.wheel(0.0, 40.0)
-            self.frames(3)
-            return False
-
-        self.wait(is_visible, f"{label} is not visible")
-
     def click(self, label: str) -> None:
         """Click a widget."""
         self.press(self.middle(label))
@@ -108,10 +100,7 @@ class PageDriver:
         self.press(self.middle(label))
         self.page.keyboard.type(text)
         self.frames(2 + len(text))  # Dear ImGui may take one character per frame
-        self.page.keyboard.down("Enter")
-        self.frames()
-        self.page.keyboard.up("Enter")
-        self.frames()
+        self.key("Enter")
 
     def drag(self, start: tuple[float, float], motion: tuple[float, float], button: str) -> None:
         """Press a mouse button and move; the button stays pressed."""
@@ -123,20 +112,34 @@ class PageDriver:
             self.page.mouse.move(start[0] + part * motion[0], start[1] + part * motion[1])
             self.frames()
 
+    def key(self, name: str) -> None:
+        """Press and release a key."""
+        self.page.keyboard.down(name)
+        self.frames()
+        self.page.keyboard.up(name)
+        self.frames()
+
     @property
     def frame_count(self) -> int:
         """Number of frames that the viewer has built."""
-        return int(self._read("frames", 0))
+        return int(self._latest["frames"])
 
     @property
     def found(self) -> dict[str, list[float]]:
-        """The rectangle of each widget, by window and label."""
-        found: dict[str, list[float]] = self._read("widgets", {})
+        """The rectangle of each window by title, and of each visible widget by window and label."""
+        found: dict[str, list[float]] = self._latest["widgets"]
         return found
 
-    def _read(self, key: str, default: Any) -> Any:
-        """Return the latest value that the viewer wrote."""
+    @property
+    def _latest(self) -> dict[str, Any]:
+        """What the viewer wrote last."""
         try:
-            return json.loads(self._widgets.read_text())[key]
+            latest: dict[str, Any] = json.loads(self._widgets.read_text())
         except FileNotFoundError:
-            return default
+            return {"frames": 0, "widgets": {}}
+        return latest
+
+    def _request(self, what: str, name: str) -> None:
+        draft = self._widgets.with_suffix(f".draft_of_{what}")
+        draft.write_text(name)
+        draft.replace(self._widgets.with_suffix(f".{what}"))

@@ -1,9 +1,10 @@
 """Records the widgets of the viewer's page for tests; Python imports this file at its start.
 
 Only the process that builds a widget has its rectangle. The viewer's process writes the rectangles
-of its widgets, by window and label, and the number of its frames to the file that
-MUJOCO_ROS_WIDGETS names. It brings the window to the front whose title is in the file beside it
-that ends in ``.front``.
+of its windows by title and of its visible widgets by window and label, and the number of its frames
+to the file that MUJOCO_ROS_WIDGETS names. Files beside it are requests: it brings the window to the
+front whose title is in the one that ends in ``.front``, and scrolls to the widget whose window and
+label are in the one that ends in ``.reveal``.
 """
 
 import json
@@ -42,7 +43,7 @@ class Recorder:
     def __init__(self, imgui: Any, path: Path) -> None:
         self._imgui, self._path = imgui, path
         self._windows: list[str] = []
-        self._front = ""
+        self._front = self._revealed = ""
         self._frames = 0
         self._found: dict[str, list[float]] = {}
         for name in WIDGETS:
@@ -58,7 +59,10 @@ class Recorder:
                 self._front = ""
             self._frames += title == EVERY_FRAME
             self._windows.append(title)
-            return begin(title, *args)
+            result = begin(title, *args)
+            corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
+            self._found[title] = [corner.x, corner.y, corner.x + size.x, corner.y + size.y]
+            return result
 
         def recorded_end() -> None:
             self._windows.pop()
@@ -80,10 +84,15 @@ class Recorder:
     def _recorded(self, widget: Any) -> Any:
         def build(label: str, *args: Any, **named: Any) -> Any:
             result = widget(label, *args, **named)
-            low, high = self._imgui.GetItemRectMin(), self._imgui.GetItemRectMax()
-            if self._imgui.IsItemVisible():
-                window = self._windows[-1] if self._windows else ""
-                self._found[f"{window}/{label}"] = [low.x, low.y, high.x, high.y]
+            imgui = self._imgui
+            low, high = imgui.GetItemRectMin(), imgui.GetItemRectMax()
+            name = f"{self._windows[-1] if self._windows else ''}/{label}"
+            x, y = (low.x + high.x) / 2.0, (low.y + high.y) / 2.0
+            middle = imgui.Vec2(x - 1.0, y - 1.0), imgui.Vec2(x + 1.0, y + 1.0)
+            if imgui.IsItemVisible() and imgui.IsRectVisible(*middle):
+                self._found[name] = [low.x, low.y, high.x, high.y]
+            elif name == self._revealed:
+                imgui.SetScrollHereY(0.5)
             return result
 
         return build
@@ -91,15 +100,22 @@ class Recorder:
     def run(self) -> None:
         while True:
             time.sleep(PERIOD_S)
-            request = self._path.with_suffix(".front")
-            if request.exists():
-                self._front = request.read_text()
-                request.unlink()
+            self._front = self._requested(".front") or self._front
+            self._revealed = self._requested(".reveal") or self._revealed
             found, self._found = self._found, {}
             if found:
                 draft = self._path.with_suffix(".draft")
                 draft.write_text(json.dumps({"frames": self._frames, "widgets": found}))
                 draft.replace(self._path)
+
+    def _requested(self, suffix: str) -> str:
+        """Return the content of a request, which it removes; empty without one."""
+        request = self._path.with_suffix(suffix)
+        if not request.exists():
+            return ""
+        content = request.read_text()
+        request.unlink()
+        return content
 
 
 def record(path: Path) -> None:
