@@ -52,6 +52,7 @@ if __name__ == "__main__":
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
                 "viewer/teleop/static/*",
+                "viewer/web/*.js",
             ]
         },
         data_files=[

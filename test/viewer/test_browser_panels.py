@@ -10,6 +10,7 @@ import pytest
 from geometry_msgs.msg import Point
 from page_driver import PageDriver
 from rclpy.parameter import Parameter
+from rosgraph_msgs.msg import Clock
 from simulated_page import opened_page, set_state, simulator_with_page, wait_for_time
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import GetEntities, LoadWorld
@@ -70,6 +71,22 @@ def bring_to_front(shown: PageDriver, window: str, widget: str) -> None:
     shown.wait(is_shown, f"{window}/{widget}")
 
 
+def show_list(shown: PageDriver, kind: str) -> None:
+    """Show the list of models or worlds, which a button requests once for all pages."""
+    button, field = f"World/List {kind}s", f"World/##search {kind}"
+
+    def is_shown(label: str) -> bool:
+        shown.front("World")
+        shown.scroll_to(label)
+        shown.frames(4)
+        return label in shown.found
+
+    shown.wait(lambda: is_shown(button) or is_shown(field), f"the list of {kind}s, or its button")
+    if button in shown.found:
+        shown.click(button)
+    shown.middle(field)
+
+
 def test_the_title_has_the_robot_and_a_key_shows_and_hides_the_keys(shown):
     assert shown.page.title() == "arm \u2013 mujoco_ros"
     assert KEY_HELP not in shown.found
@@ -80,20 +97,24 @@ def test_the_title_has_the_robot_and_a_key_shows_and_hides_the_keys(shown):
 
 
 def test_a_model_of_the_list_is_spawned_and_deleted_after_a_question(shown, listener):
-    if "World/##search model" not in shown.found:
-        bring_to_front(shown, "World", "List models")
-        shown.click("World/List models")
+    show_list(shown, "model")
 
     def offered() -> list[str]:
         return [label for label in shown.found if ".xml##" in label]
 
     shown.type("World/##search model", "carton")
+    shown.middle("World/Spawn")  # below the list, which is then visible
     shown.wait(lambda: len(offered()) == 1, "the model that is searched")
     shown.click(offered()[0])
     shown.click("World/Spawn")
     assert listener.spin_until(lambda: "carton" in entities(listener))
-    shown.click("World/carton (object)###carton")
-    shown.click("World/Delete##carton")
+    node, button = "World/carton (object)###carton", "World/Delete##carton"
+    shown.middle(node)
+    shown.scroll_to(button)
+    shown.frames(4)
+    if button not in shown.found:  # a node stays open, even after its entity
+        shown.click(node)
+    shown.click(button)
     assert "carton" in entities(listener), "deleted without a question"
     shown.click("World/Delete carton")
     assert listener.spin_until(lambda: "carton" not in entities(listener))
@@ -164,9 +185,18 @@ def test_a_click_enlarges_a_thumbnail_and_escape_closes_it(shown):
 def test_a_film_of_past_states_is_saved(shown, listener, running):
     folder = running[1].parent / SAVED
     before = {*folder.glob("*.mp4")}
+    clock = listener.record(Clock, "/clock")
+
+    def seconds() -> float:
+        stamp = clock.latest.clock
+        return float(stamp.sec + 1e-9 * stamp.nanosec)
+
+    assert listener.spin_until(lambda: len(clock) > 0)
+    before_reset = seconds()
     shown.click("Simulation/Reset")
-    shown.middle("##history/Save")  # it appears with 0.1 s of past states
+    assert listener.spin_until(lambda: 0.3 < seconds() < before_reset), "no past states to save"
     set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
+    listener.forget_subscriptions()
     shown.click("##history/Save")
     shown.click("##history/Film (MP4)")
     shown.wait(lambda: {*folder.glob("*.mp4")} != before, "the film")
@@ -181,19 +211,18 @@ def test_a_film_of_past_states_is_saved(shown, listener, running):
 
 
 def test_a_world_of_the_list_is_loaded_after_a_question(shown, listener):
-    if "World/##search world" not in shown.found:
-        bring_to_front(shown, "World", "##search model")
-        shown.click("World/List worlds")
-    shown.type("World/##search world", "empty")
+    show_list(shown, "world")
+    shown.type("World/##search world", "quadruped")
 
     def offered() -> list[str]:
-        return [label for label in shown.found if "empty.xml##" in label]
+        return [label for label in shown.found if "quadruped.yaml##" in label]
 
+    shown.middle("World/Load")  # below the list, which is then visible
     shown.wait(lambda: len(offered()) == 1, "the world that is searched")
     shown.click(offered()[0])
     shown.click("World/Load")
     assert "arm" in entities(listener), "loaded without a question"
-    shown.click("World/Load empty")
+    shown.click("World/Load quadruped")
     assert listener.spin_until(lambda: "arm" not in entities(listener))
     request = LoadWorld.Request(**named_resource(LoadWorld.Request, str(SCENE)))
     answer = listener.call(LoadWorld, "load_world", request)

@@ -157,7 +157,7 @@ def identity_of(trial: Trial, seed: int, model: mujoco.MjModel) -> Identity:
 
 
 def model_hash(model: mujoco.MjModel) -> str:
-    """Return a hash of a compiled model, without the paths of its files, which vary with machines."""
+    """Return a hash of a compiled model, without the paths of its files: machines differ."""
     content = sha256()
     for part in _content(model):
         content.update(part)

@@ -20,11 +20,15 @@ class DrawnFrames:
     Studio sends frames at 60 Hz, and a page that draws fewer queues them without bound. Here a page
     has one frame in flight, or two if it is fast. For a page that is slow, the frame is built in
     the second half of the page's period, so that it is new when the page draws it.
+
+    Attributes:
+        built: Number of frames that were built.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
+        self.built = 0
         self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)
@@ -41,6 +45,7 @@ class DrawnFrames:
     def note_built(self) -> None:
         """Record that a frame was built and sent."""
         with self._condition:
+            self.built += 1
             self._in_flight += 1
             self._built_at = self._now()
 

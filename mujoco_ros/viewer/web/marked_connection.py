@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from typing import Any
@@ -10,6 +11,9 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 _PREFIX = "drawn="
+_BUILDS = 2
+"""Frames that are built until one has what arrived before: it may arrive during the first."""
+_MOST_UNSEEN = 1000
 
 
 class MarkedConnection:
@@ -18,7 +22,8 @@ class MarkedConnection:
     A page sends ``drawn=<time>;<lag>`` when it draws: the time of its own clock [ms], and the age
     of what it draws [s]. Before each binary message the connection sends the last such time and
     the milliseconds since it arrived, from which the page computes an upper bound of the age of
-    that message without comparing clocks. Pages that send no times receive no marks.
+    that message without comparing clocks, and the number of binary messages of the page that the
+    viewer has seen. Pages that send no times receive no marks.
     """
 
     def __init__(
@@ -27,6 +32,7 @@ class MarkedConnection:
         *,
         on_drawn: Callable[[], object],
         on_lag: Callable[[float], object],
+        built: Callable[[], int],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Mark the messages of a connection.
@@ -35,11 +41,15 @@ class MarkedConnection:
             connection: The connection; its other methods are available here.
             on_drawn: Called with each binary message of the page.
             on_lag: Called with the age of what the page draws [s].
+            built: Returns the number of frames that the viewer has built.
             now: Clock [s].
         """
         self._connection, self._now = connection, now
-        self._on_drawn, self._on_lag = on_drawn, on_lag
+        self._on_drawn, self._on_lag, self._built = on_drawn, on_lag, built
         self._drawn: tuple[str, float] | None = None
+        self._received = self._seen = 0
+        # Number of a message, and that of the frames at its arrival.
+        self._unseen: deque[tuple[int, int]] = deque(maxlen=_MOST_UNSEEN)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
@@ -48,7 +58,8 @@ class MarkedConnection:
         """Send a message, with its mark if it is binary."""
         if self._drawn is not None and isinstance(message, bytes):
             token, received = self._drawn
-            await self._connection.send(f"{_PREFIX}{token};{1e3 * (self._now() - received):.0f}")
+            waited = 1e3 * (self._now() - received)
+            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_seen()}")
         await self._connection.send(message)
 
     async def recv(self) -> str | bytes:
@@ -65,9 +76,17 @@ class MarkedConnection:
                 if not self._is_report(message):
                     yield message
 
+    def _count_seen(self) -> int:
+        built = self._built()
+        while self._unseen and built >= self._unseen[0][1] + _BUILDS:
+            self._seen, _ = self._unseen.popleft()
+        return self._seen
+
     def _is_report(self, message: str | bytes) -> bool:
         """Return whether the message is a report, and evaluate it."""
         if isinstance(message, bytes):
+            self._received += 1
+            self._unseen.append((self._received, self._built()))
             self._on_drawn()
             return False
         if not message.startswith(_PREFIX):

@@ -5,9 +5,12 @@ Until the program of the page runs, it shows that it loads.
 
 import html
 import re
+from pathlib import Path
 
 from websockets.http11 import Response
 
+HELD_INPUT = Path(__file__).with_name("held_input.js").read_bytes()
+"""The part of the script that holds back input."""
 PAGES = ("/", "/index.html")
 """Paths of Studio's page."""
 _HEAD = b"<head>"
@@ -17,6 +20,8 @@ _TITLE = re.compile(rb"<title>[^<]*</title>")
 # the viewer ignores it. For the marks, see `MarkedConnection`; each frame of the page draws what
 # arrived before it, and this script's callback precedes Studio's.
 _SCRIPT = b"""
+    <script>
+%s    </script>
     <script>
       "use strict";
       (() => {
@@ -101,16 +106,26 @@ _SCRIPT = b"""
             // Creation of what is displayed, on the page's clock [ms]; a new connection keeps it.
             this.newest = measured.has(path) ? measured.get(path).newest : null;
             this.mark = null;
+            this.hasPanels = path === "/ui";
             this.addEventListener("message", (event) => {
               if (typeof event.data !== "string") {
                 this.newest = this.mark;
               } else if (event.data.startsWith(MARK)) {
                 event.stopImmediatePropagation();
-                const [drawn, waited] = event.data.slice(MARK.length).split(";").map(Number);
+                const [drawn, waited, seen] = event.data.slice(MARK.length).split(";").map(Number);
                 this.mark = drawn + waited;
+                if (this.hasPanels) heldInput.noteSeen(seen);
               }
             });
+            if (this.hasPanels) {
+              heldInput.connect();
+              this.addEventListener("close", () => heldInput.disconnect());
+            }
             measured.set(path, this);
+          }
+          send(data) {
+            if (this.hasPanels && typeof data !== "string") heldInput.noteSent();
+            super.send(data);
           }
         }
         const age = document.createElement("div");
@@ -131,6 +146,7 @@ _SCRIPT = b"""
           age.textContent = `this image is ${lag.toFixed(1)} s old`;
           if (lag > STALE_S) document.body.append(age);
           else age.remove();
+          heldInput.proceed();
           requestAnimationFrame(measure);
         };
         requestAnimationFrame(measure);
@@ -204,7 +220,7 @@ _SCRIPT = b"""
       })();
     </script>
     <script type="module" src="/teleop/overlay.js"></script>
-"""
+""".replace(b"%s", HELD_INPUT, 1)
 
 
 def add_script(path: str, response: Response, *, title: str) -> None:

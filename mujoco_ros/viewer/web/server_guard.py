@@ -262,7 +262,10 @@ class WebServerGuard:
                 self._on_lag(seconds)
 
         try:
-            await handler(MarkedConnection(connection, on_drawn=note_drawn, on_lag=note_lag))
+            marked = MarkedConnection(
+                connection, on_drawn=note_drawn, on_lag=note_lag, built=lambda: self.frames.built
+            )
+            await handler(marked)
         finally:
             if has_panels:
                 self.frames.set_page(False)

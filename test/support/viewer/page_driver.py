@@ -41,9 +41,13 @@ class PageDriver:
             assert time.monotonic() < deadline, f"timeout: {what}"
             self.page.wait_for_timeout(1000.0 * period_s)
 
+    def scroll_to(self, label: str) -> None:
+        """Scroll to the widget ``window/label`` within the next frames, if it is built."""
+        self._request("reveal", label)
+
     def middle(self, label: str) -> tuple[float, float]:
         """Scroll to the widget ``window/label`` and wait until it rests; return its middle."""
-        self._request("reveal", label)
+        self.scroll_to(label)
         seen: list[tuple[int, list[float]]] = []  # number of a frame, rectangle in it
 
         def rests() -> bool:
@@ -98,6 +102,10 @@ class PageDriver:
     def type(self, label: str, text: str) -> None:
         """Replace the text of a field and press return."""
         self.press(self.middle(label))
+        self.page.keyboard.down("Control")
+        self.key("a")  # selects the former text
+        self.page.keyboard.up("Control")
+        self.frames()
         self.page.keyboard.type(text)
         self.frames(2 + len(text))  # Dear ImGui may take one character per frame
         self.key("Enter")

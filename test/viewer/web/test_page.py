@@ -243,8 +243,8 @@ def test_a_page_that_reports_what_it_draws_receives_the_age_of_each_state(served
             received.append(connection.recv(PATIENCE_S))
             connection.send("state_ack")
     served.state.update_is = Update.NOTHING
-    token, waited_ms = str(received[-2]).removeprefix("drawn=").split(";")
-    assert (token, float(waited_ms) >= 0.0) == ("12.500", True)
+    token, waited_ms, seen = str(received[-2]).removeprefix("drawn=").split(";")
+    assert (token, float(waited_ms) >= 0.0, seen) == ("12.500", True, "0")
 
 
 def test_dropped_files_are_rejected(served):

@@ -29,6 +29,8 @@ WAITING = "waiting"
 """The state while there are no ticks."""
 _DISCOVERY_S = 3.0
 """Wall time after which missing topics are logged; discovery takes about as long."""
+_SETTLED_TICKS = 100
+"""Ticks after which the interval of the messages is known."""
 _LOST_TIMEOUTS = 10.0
 """Timeouts after which a tick of a stopped clock runs without the messages that are missing."""
 
@@ -206,6 +208,7 @@ class ControllerPacing:
             "ticks per second of wall time": f"{rate:.1f}",
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
+            "ticks early or late by up to [ms]": f"{1e3 * ticker.unevenness:.2f}",
             **tick_cost_metrics(self._tick_cost),
             "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
         }
@@ -266,12 +269,23 @@ class ControllerPacing:
             self._response = _Response(values, time)
             if not self._lockstep or self._requests.settled:
                 self._respond(self._response)
+        if self._ticker.ticks == _SETTLED_TICKS:
+            self._report_unevenness()
         self._stepped(time)  # after the commands, which others wait for
         now = perf_counter()
         self._tick_cost.add(now - begin)
         # Messages of the next tick wait until this one has ended.
         period = supervised.controller.period
         self._slow.add(supervised.machine.calls.path, now - begin, period, now)
+
+    def _report_unevenness(self) -> None:
+        """Log that the robot's messages do not fit the period, if so."""
+        ticker, period = self._ticker, self.supervised.controller.period
+        if ticker.unevenness:
+            _LOG.info(
+                "joint_states come every %.3g ms: ticks of %.3g ms are up to %.2g ms early or late",
+                *(1e3 * ticker.interval, 1e3 * period, 1e3 * ticker.unevenness),
+            )
 
     def _respond(self, response: _Response) -> None:
         """Publish the commands of a tick, unless a request of it has failed meanwhile."""

@@ -10,6 +10,8 @@ _NEAREST = 0.49
 """Part of the message interval; a message this much before a multiple is nearest to it.
 
 With one half, the result would depend on rounding errors."""
+_UNEVEN = 0.2
+"""Part of the message interval by which a period may differ from a multiple of it, by jitter."""
 _ROUNDING = 1e-6
 """Part of a period."""
 
@@ -48,6 +50,15 @@ class Ticker:
         self._period, self._exact = period, exact
         self._last: float | None = None  # message [s]
         self._tick = 0.0  # last one [s]
+
+    @property
+    def unevenness(self) -> float:
+        """Time by which ticks are early or late at most, as the messages are apart [s]."""
+        if self._exact or not 0.0 < self.interval <= _SLOW * self._period:
+            return 0.0
+        messages = self._period / self.interval
+        is_multiple = abs(messages - round(messages)) < _UNEVEN
+        return 0.0 if is_multiple else 0.5 * self.interval
 
     def take(self, stamp: int) -> Due:
         """Return the action for a message with a stamp [ns]."""

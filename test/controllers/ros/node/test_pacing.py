@@ -214,6 +214,18 @@ def test_a_slow_tick_is_named_in_the_log_and_on_diagnostics(caplog):
     assert both.endswith("periods without a message")
 
 
+def test_messages_that_do_not_fit_the_period_are_logged_once(caplog):
+    caplog.set_level(logging.INFO)
+    even, uneven = PacedController(), PacedController()
+    even.receive(*(0.001 * number for number in range(2000)))
+    assert "early or late" not in caplog.text
+    uneven.receive(*(0.002 * number for number in range(1000)))
+    message = "joint_states come every 2 ms: ticks of 5 ms are up to 1 ms early or late"
+    assert caplog.text.count(message) == 1
+    values = uneven.pacing.report(uneven.now).values
+    assert values["ticks early or late by up to [ms]"] == "1.00"
+
+
 def test_the_first_command_after_each_start_is_marked():
     paced = PacedController()
     paced.receive(1.0, 1.005, 1.010, 0.0, 0.005)
