@@ -14,7 +14,7 @@ from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from simulated_page import START_MS, opened_page, paint, set_state, simulator_with_page
+from simulated_page import START_MS, opened_page, set_state, simulator_with_page
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import DeleteEntity, GetEntityState, GetSimulationState
 from simulators import ROOT, Listener, Recording, Simulator
@@ -56,6 +56,11 @@ def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[PageDrive
     """The page with robot and panels."""
     with opened_page(browser, simulator, SIZE) as shown:
         yield shown
+
+
+def paint(listener: Listener, material: str, colour: list[float]) -> None:
+    (done,) = listener.set_parameters({f"material.{material}.rgba": colour})
+    assert done.successful, done.reason
 
 
 def viewer_of(simulator: Simulator) -> int:
@@ -335,6 +340,21 @@ def test_a_pull_ends_when_the_page_is_closed(shown, listener):
     assert pulls.latest.marker_name == "forearm"
     shown.page.close()
     assert listener.spin_until(lambda: is_over(pulls)), "the pull continues"
+
+
+def test_a_short_click_on_a_slow_page_is_read(simulator, listener, browser):
+    clock = listener.record(Clock, "/clock")
+    with opened_page(browser, simulator, SIZE, SLOW) as shown:
+        place = shown.middle("Simulation/Reset")
+        for _ in range(3):
+            assert listener.spin_until(lambda: len(clock) > 0 and clock.latest.clock.sec >= 1)
+            shown.page.mouse.move(*place)
+            shown.page.mouse.down()
+            shown.page.mouse.up()
+            shown.page.mouse.move(place[0], place[1] + 200.0)
+            is_back = listener.spin_until(lambda: clock.latest.clock.sec < 1)
+            assert is_back, "the click has no effect"
+    listener.forget_subscriptions()
 
 
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):

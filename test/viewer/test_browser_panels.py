@@ -11,7 +11,7 @@ from geometry_msgs.msg import Point
 from page_driver import PageDriver
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
-from simulated_page import opened_page, set_state, simulator_with_page, wait_for_time
+from simulated_page import opened_page, set_state, simulator_with_page
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import GetEntities, LoadWorld
 from simulators import Listener, Simulator
@@ -60,28 +60,22 @@ def entities(listener: Listener) -> list[str]:
     return list(listener.call(GetEntities, "get_entities", GetEntities.Request()).entities)
 
 
-def bring_to_front(shown: PageDriver, window: str, widget: str) -> None:
-    """Bring a window to the front of its dock area until it shows a widget."""
+def choose(shown: PageDriver, file: str, other: str) -> None:
+    """Choose a file in a list of the panel World, when the search has left out the other one."""
 
-    def is_shown() -> bool:
-        shown.front(window)
-        shown.frames(3)
-        return f"{window}/{widget}" in shown.found
+    def labels(name: str) -> list[str]:
+        return [label for label in shown.found if label.startswith(f"World/{name}##")]
 
-    shown.wait(is_shown, f"{window}/{widget}")
+    shown.wait(lambda: bool(labels(file)) and not labels(other), f"{file} without {other}")
+    shown.click(labels(file)[0])
 
 
 def show_list(shown: PageDriver, kind: str) -> None:
     """Show the list of models or worlds, which a button requests once for all pages."""
     button, field = f"World/List {kind}s", f"World/##search {kind}"
-
-    def is_shown(label: str) -> bool:
-        shown.front("World")
-        shown.scroll_to(label)
-        shown.frames(4)
-        return label in shown.found
-
-    shown.wait(lambda: is_shown(button) or is_shown(field), f"the list of {kind}s, or its button")
+    shown.wait(
+        lambda: shown.shows(button) or shown.shows(field), f"the list of {kind}s, or its button"
+    )
     if button in shown.found:
         shown.click(button)
     shown.middle(field)
@@ -98,21 +92,14 @@ def test_the_title_has_the_robot_and_a_key_shows_and_hides_the_keys(shown):
 
 def test_a_model_of_the_list_is_spawned_and_deleted_after_a_question(shown, listener):
     show_list(shown, "model")
-
-    def offered() -> list[str]:
-        return [label for label in shown.found if ".xml##" in label]
-
     shown.type("World/##search model", "carton")
     shown.middle("World/Spawn")  # below the list, which is then visible
-    shown.wait(lambda: len(offered()) == 1, "the model that is searched")
-    shown.click(offered()[0])
+    choose(shown, "carton.xml", "box.xml")
     shown.click("World/Spawn")
     assert listener.spin_until(lambda: "carton" in entities(listener))
     node, button = "World/carton (object)###carton", "World/Delete##carton"
     shown.middle(node)
-    shown.scroll_to(button)
-    shown.frames(4)
-    if button not in shown.found:  # a node stays open, even after its entity
+    if not shown.shows(button):  # a node stays open, even after its entity
         shown.click(node)
     shown.click(button)
     assert "carton" in entities(listener), "deleted without a question"
@@ -129,7 +116,7 @@ def test_a_marker_of_another_program_is_drawn_until_its_topic_is_switched_off(sh
     assert len(shown.magenta()) == 0
     publisher.publish(marker)
     shown.wait(lambda: len(shown.magenta()) > 8, "the marker")
-    bring_to_front(shown, "Overlays", "External wrenches")
+    shown.wait(lambda: shown.shows("Overlays//goal"), "the topic of the marker")
     shown.click("Overlays//goal")
     shown.wait(lambda: len(shown.magenta()) == 0, "the scene without the marker")
     shown.click("Overlays//goal")
@@ -172,8 +159,8 @@ def test_a_panel_that_a_program_declares_presses_its_button_and_sets_its_paramet
 
 
 def test_a_click_enlarges_a_thumbnail_and_escape_closes_it(shown):
-    bring_to_front(shown, "Cameras", "image")
     thumbnail = "Cameras/##320 ('', 'corner')"
+    shown.wait(lambda: shown.shows(thumbnail), "the thumbnail")
     shown.click(thumbnail)
     enlarged = "corner, colour###enlarged camera"
     shown.wait(lambda: enlarged in shown.found, "the enlarged image")
@@ -195,31 +182,28 @@ def test_a_film_of_past_states_is_saved(shown, listener, running):
     before_reset = seconds()
     shown.click("Simulation/Reset")
     assert listener.spin_until(lambda: 0.3 < seconds() < before_reset), "no past states to save"
-    set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
     listener.forget_subscriptions()
-    shown.click("##history/Save")
-    shown.click("##history/Film (MP4)")
-    shown.wait(lambda: {*folder.glob("*.mp4")} != before, "the film")
-    (path,) = {*folder.glob("*.mp4")} - before
-    film = cv2.VideoCapture(str(path))
-    is_read, frame = film.read()
-    assert is_read
-    assert frame.shape == (720, 1280, 3)
-    assert frame.std() > 10.0, "it shows the scene"
-    shown.press(EMPTY)  # closes the menu
-    set_state(listener, SimulationState.STATE_PLAYING)
+    set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
+    try:
+        shown.click("##history/Save")
+        shown.click("##history/Film (MP4)")
+        shown.wait(lambda: {*folder.glob("*.mp4")} != before, "the film")
+        (path,) = {*folder.glob("*.mp4")} - before
+        film = cv2.VideoCapture(str(path))
+        is_read, frame = film.read()
+        assert is_read
+        assert frame.shape == (720, 1280, 3)
+        assert frame.std() > 10.0, "it shows the scene"
+        shown.press(EMPTY)  # closes the menu
+    finally:
+        set_state(listener, SimulationState.STATE_PLAYING)
 
 
 def test_a_world_of_the_list_is_loaded_after_a_question(shown, listener):
     show_list(shown, "world")
     shown.type("World/##search world", "quadruped")
-
-    def offered() -> list[str]:
-        return [label for label in shown.found if "quadruped.yaml##" in label]
-
     shown.middle("World/Load")  # below the list, which is then visible
-    shown.wait(lambda: len(offered()) == 1, "the world that is searched")
-    shown.click(offered()[0])
+    choose(shown, "quadruped.yaml", "arm.yaml")
     shown.click("World/Load")
     assert "arm" in entities(listener), "loaded without a question"
     shown.click("World/Load quadruped")
@@ -228,7 +212,6 @@ def test_a_world_of_the_list_is_loaded_after_a_question(shown, listener):
     answer = listener.call(LoadWorld, "load_world", request)
     assert answer.result.result == answer.result.RESULT_OK, answer.result.error_message
     assert listener.spin_until(lambda: "arm" in entities(listener))
-    wait_for_time(listener, 1.0)
 
 
 def test_the_terminal_has_no_traceback(shown, running):

@@ -165,7 +165,11 @@ def model_hash(model: mujoco.MjModel) -> str:
 
 
 def _content(structure: object) -> Iterator[bytes]:
-    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths."""
+    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths.
+
+    Raises:
+        TypeError: A field has a type that this function does not know.
+    """
     for name in dir(structure):
         if name.startswith("_") or _PATHS.fullmatch(name):
             continue
@@ -173,8 +177,10 @@ def _content(structure: object) -> Iterator[bytes]:
         if isinstance(value, bytes | int | float | np.ndarray):
             yield name.encode()
             yield value if isinstance(value, bytes) else np.asarray(value).tobytes()
-        elif not callable(value):
+        elif type(value).__module__.partition(".")[0] == "mujoco":
             yield from _content(value)
+        elif not callable(value):
+            raise TypeError(f"field '{name}' of a model is a {type(value).__name__}")
 
 
 @cache

@@ -109,8 +109,8 @@ def _send(stream: BinaryIO, content: bytes) -> None:
     stream.flush()
 
 
-def renounce_real_time() -> None:
-    """Make real-time priority unavailable to the threads that this one starts.
+def give_up_real_time() -> None:
+    """Make real-time priority unavailable to this thread and those that it starts.
 
     The encoder of AV1 gives its threads the highest priority, SCHED_FIFO with 99, if root runs it.
     They would stop a simulator that runs meanwhile.
@@ -119,14 +119,16 @@ def renounce_real_time() -> None:
     kernel = ctypes.CDLL(None)
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION, 0)
     sets = (ctypes.c_uint32 * 6)()  # effective, permitted, inheritable; twice 32 capabilities
-    if kernel.capget(header, sets) == 0:
-        sets[0] &= ~_CAP_SYS_NICE
-        kernel.capset(header, sets)
+    is_done = kernel.capget(header, sets) == 0
+    for index in (0, 1):
+        sets[index] &= ~_CAP_SYS_NICE
+    if not is_done or kernel.capset(header, sets):
+        sys.stderr.write("the encoder of videos may take real-time priority\n")
 
 
 def main() -> None:
     """Write a dataset, or read the one at a path."""
-    renounce_real_time()
+    give_up_real_time()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print
     with contextlib.closing(answers):

@@ -22,13 +22,13 @@ class DrawnFrames:
     the second half of the page's period, so that it is new when the page draws it.
 
     Attributes:
-        built: Number of frames that were built.
+        begun: Number of frames that were begun.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
-        self.built = 0
+        self.begun = 0
         self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)
@@ -45,7 +45,7 @@ class DrawnFrames:
     def note_built(self) -> None:
         """Record that a frame was built and sent."""
         with self._condition:
-            self.built += 1
+            self.begun += 1
             self._in_flight += 1
             self._built_at = self._now()
 

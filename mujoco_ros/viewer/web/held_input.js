@@ -1,75 +1,86 @@
-// Holds back input until the viewer has seen what came before it.
+// Holds back input until the viewer has read what came before it.
 //
 // The page sends the state of buttons and keys with each of its frames, and the viewer reads the
-// newest when it builds one of its own. So a click shorter than that, as on a busy machine, would
-// be lost. Here a button changes again only after the viewer has built a frame with its last
-// change; events of the mouse keep their order. A key is released then, too.
+// newest when it builds a frame of its own. So a click that is shorter than that, as on a busy
+// machine, would be lost. Here what the mouse does after a button has changed waits until the
+// viewer has read the change. A key that was pressed is released then, too.
 
 const heldInput = (() => {
   "use strict";
-  const LONGEST_MS = 1000; // a hold, if the viewer builds no frame
-  let isConnected = false; // to the panels
-  let sent = 0; // messages with the state of buttons and keys
-  let seen = 0; // those of them that the viewer has seen
-  let lastChange = null; // of a button
-  const pressedKeys = new Map(); // the change by the code of the key
-  const releases = new Map(); // held release by the code of the key
-  const mouse = []; // held events
+  const HALTED_MS = 3000; // A viewer that reads nothing for so long is not waited for.
+  const LONGEST_KEY_MS = 200; // Dear ImGui repeats keys that are down for longer.
+  let isConnected = false; // To the panels.
+  let sent = 0; // Messages with the state of buttons and keys.
+  let read = 0; // Those of them that the viewer has read.
+  let readAt = 0; // When it has read the last one.
+  let button = null; // The last change of a button.
+  let key = null; // The last press of a key.
+  const pressed = new Set(); // Buttons that were pressed in the scene.
+  const queue = []; // Held events of the mouse.
+  const releases = []; // Held releases of keys.
   const replayed = new WeakSet();
 
-  // The message after the next one contains a change at the latest.
-  const change = () => ({ message: sent + 2, at: performance.now() });
-  const isUnseen = (it) =>
-    it && isConnected && seen < it.message && performance.now() - it.at < LONGEST_MS;
-  const isChange = (event) => event.type !== "mousemove";
-  const isOfScene = (event) => event.target instanceof HTMLCanvasElement;
+  // A press is in one of the next two messages. What follows a release waits for less, so that two
+  // clicks stay a double click.
+  const change = (messages) => ({ message: sent + messages, at: performance.now() });
+  const isUnread = (it) =>
+    it !== null && isConnected && read < it.message && performance.now() - readAt < HALTED_MS;
 
   const replay = (event) => {
     const copy = new event.constructor(event.type, event);
     replayed.add(copy);
     event.target.dispatchEvent(copy);
   };
-  const releaseKey = (code) => {
-    const event = releases.get(code);
-    releases.delete(code);
-    pressedKeys.delete(code);
-    if (event) replay(event);
-  };
-  const hold = (event) => {
+  const hold = (event, held) => {
     event.stopImmediatePropagation();
-    return event;
+    held.push(event);
+  };
+  const note = (event) => {
+    if (event.type === "mousedown") button = change(2);
+    if (event.type === "mouseup") button = change(0);
   };
 
+  const isOfScene = (event) => {
+    if (event.type === "mouseup") return pressed.has(event.button); // It may end elsewhere.
+    return event.target instanceof HTMLCanvasElement;
+  };
   const onMouse = (event) => {
-    if (replayed.has(event)) return;
-    const mustWait = isChange(event) && isUnseen(lastChange) && isOfScene(event);
-    if (mouse.length || mustWait) mouse.push(hold(event));
-    else if (isChange(event) && isOfScene(event)) lastChange = change();
+    if (replayed.has(event) || !isOfScene(event)) return;
+    if (event.type === "mousedown") pressed.add(event.button);
+    if (event.type === "mouseup") pressed.delete(event.button);
+    if (!queue.length && !isUnread(button)) {
+      note(event);
+      return;
+    }
+    const last = queue[queue.length - 1];
+    if (event.type === "mousemove" && last && last.type === "mousemove") queue.pop();
+    hold(event, queue);
   };
   const onKeyDown = (event) => {
     if (event.repeat || replayed.has(event)) return;
-    releaseKey(event.code); // The same key again.
-    pressedKeys.set(event.code, change());
+    // A key cannot be pressed again before its release, which is the last one held.
+    if (releases.some((it) => it.code === event.code)) releases.splice(0).forEach(replay);
+    key = change(2);
   };
+  const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
+  const isKeyHeld = () => [key, button].some((it) => isRecent(it) && isUnread(it));
   const onKeyUp = (event) => {
     if (replayed.has(event)) return;
-    if (isUnseen(pressedKeys.get(event.code))) releases.set(event.code, hold(event));
-    else pressedKeys.delete(event.code);
+    // A modifier must not end before what it modifies.
+    if (releases.length || isKeyHeld()) hold(event, releases);
   };
   const proceed = () => {
-    while (mouse.length && !(isChange(mouse[0]) && isUnseen(lastChange))) {
-      const event = mouse.shift();
-      if (isChange(event)) lastChange = change();
+    while (queue.length && !isUnread(button)) {
+      const event = queue.shift();
+      note(event);
       replay(event);
     }
-    for (const code of [...releases.keys()]) {
-      if (!isUnseen(pressedKeys.get(code))) releaseKey(code);
-    }
+    if (releases.length && !isKeyHeld()) releases.splice(0).forEach(replay);
   };
 
   // Before the listeners of the page.
-  for (const type of ["mousedown", "mousemove", "mouseup"]) {
-    window.addEventListener(type, onMouse, true);
+  for (const type of ["mousedown", "mousemove", "mouseup", "wheel"]) {
+    window.addEventListener(type, onMouse, { capture: true, passive: true });
   }
   window.addEventListener("keydown", onKeyDown, true);
   window.addEventListener("keyup", onKeyUp, true);
@@ -77,9 +88,10 @@ const heldInput = (() => {
   return {
     connect() {
       isConnected = true;
-      sent = seen = 0;
-      lastChange = null;
-      pressedKeys.clear();
+      sent = read = 0;
+      readAt = performance.now();
+      button = key = null;
+      proceed();
     },
     disconnect() {
       isConnected = false;
@@ -88,8 +100,9 @@ const heldInput = (() => {
     noteSent() {
       sent += 1;
     },
-    noteSeen(count) {
-      seen = count;
+    noteRead(count) {
+      if (count > read) readAt = performance.now();
+      read = count;
       proceed();
     },
     proceed,

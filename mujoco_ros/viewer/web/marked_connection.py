@@ -11,9 +11,9 @@ from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
 _PREFIX = "drawn="
-_BUILDS = 2
-"""Frames that are built until one has what arrived before: it may arrive during the first."""
-_MOST_UNSEEN = 1000
+_FRAMES = 2
+"""Frames that are begun until one has what arrived before: it may arrive during the first."""
+_MOST_UNREAD = 1000
 
 
 class MarkedConnection:
@@ -23,7 +23,7 @@ class MarkedConnection:
     of what it draws [s]. Before each binary message the connection sends the last such time and
     the milliseconds since it arrived, from which the page computes an upper bound of the age of
     that message without comparing clocks, and the number of binary messages of the page that the
-    viewer has seen. Pages that send no times receive no marks.
+    viewer has read. Pages that send no times receive no marks.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class MarkedConnection:
         *,
         on_drawn: Callable[[], object],
         on_lag: Callable[[float], object],
-        built: Callable[[], int],
+        begun: Callable[[], int],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Mark the messages of a connection.
@@ -41,15 +41,15 @@ class MarkedConnection:
             connection: The connection; its other methods are available here.
             on_drawn: Called with each binary message of the page.
             on_lag: Called with the age of what the page draws [s].
-            built: Returns the number of frames that the viewer has built.
+            begun: Returns the number of frames that the viewer has begun.
             now: Clock [s].
         """
         self._connection, self._now = connection, now
-        self._on_drawn, self._on_lag, self._built = on_drawn, on_lag, built
+        self._on_drawn, self._on_lag, self._begun = on_drawn, on_lag, begun
         self._drawn: tuple[str, float] | None = None
-        self._received = self._seen = 0
+        self._received = self._read = 0
         # Number of a message, and that of the frames at its arrival.
-        self._unseen: deque[tuple[int, int]] = deque(maxlen=_MOST_UNSEEN)
+        self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._connection, name)
@@ -59,7 +59,7 @@ class MarkedConnection:
         if self._drawn is not None and isinstance(message, bytes):
             token, received = self._drawn
             waited = 1e3 * (self._now() - received)
-            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_seen()}")
+            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
         await self._connection.send(message)
 
     async def recv(self) -> str | bytes:
@@ -76,17 +76,17 @@ class MarkedConnection:
                 if not self._is_report(message):
                     yield message
 
-    def _count_seen(self) -> int:
-        built = self._built()
-        while self._unseen and built >= self._unseen[0][1] + _BUILDS:
-            self._seen, _ = self._unseen.popleft()
-        return self._seen
+    def _count_read(self) -> int:
+        begun = self._begun()
+        while self._unread and begun >= self._unread[0][1] + _FRAMES:
+            self._read, _ = self._unread.popleft()
+        return self._read
 
     def _is_report(self, message: str | bytes) -> bool:
         """Return whether the message is a report, and evaluate it."""
         if isinstance(message, bytes):
             self._received += 1
-            self._unseen.append((self._received, self._built()))
+            self._unread.append((self._received, self._begun()))
             self._on_drawn()
             return False
         if not message.startswith(_PREFIX):

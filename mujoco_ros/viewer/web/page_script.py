@@ -1,4 +1,5 @@
-"""The script added to Studio's page: it measures its lag, reconnects, and keeps the theme.
+"""The script added to Studio's page: it measures its lag, reconnects, keeps the theme, and
+holds back input that the viewer would miss.
 
 Until the program of the page runs, it shows that it loads.
 """
@@ -112,20 +113,22 @@ _SCRIPT = b"""
                 this.newest = this.mark;
               } else if (event.data.startsWith(MARK)) {
                 event.stopImmediatePropagation();
-                const [drawn, waited, seen] = event.data.slice(MARK.length).split(";").map(Number);
+                const [drawn, waited, read] = event.data.slice(MARK.length).split(";").map(Number);
                 this.mark = drawn + waited;
-                if (this.hasPanels) heldInput.noteSeen(seen);
+                if (this.hasPanels) heldInput.noteRead(read);
               }
             });
             if (this.hasPanels) {
               heldInput.connect();
-              this.addEventListener("close", () => heldInput.disconnect());
+              this.addEventListener("close", () => {
+                if (measured.get(path) === this) heldInput.disconnect();
+              });
             }
             measured.set(path, this);
           }
           send(data) {
-            if (this.hasPanels && typeof data !== "string") heldInput.noteSent();
             super.send(data);
+            if (this.hasPanels && typeof data !== "string") heldInput.noteSent();
           }
         }
         const age = document.createElement("div");

@@ -263,7 +263,7 @@ class WebServerGuard:
 
         try:
             marked = MarkedConnection(
-                connection, on_drawn=note_drawn, on_lag=note_lag, built=lambda: self.frames.built
+                connection, on_drawn=note_drawn, on_lag=note_lag, begun=lambda: self.frames.begun
             )
             await handler(marked)
         finally:

@@ -7,7 +7,7 @@ import pytest
 
 THREAD = """
 import os, sys, threading
-from mujoco_ros.recording.demonstrations.lerobot_program import renounce_real_time
+from mujoco_ros.recording.demonstrations.lerobot_program import give_up_real_time
 
 def take_priority():
     try:
@@ -16,8 +16,8 @@ def take_priority():
     except PermissionError:
         print("refused")
 
-if "renounce" in sys.argv:
-    renounce_real_time()
+if "give up" in sys.argv:
+    give_up_real_time()
 thread = threading.Thread(target=take_priority)
 thread.start()
 thread.join()
@@ -25,7 +25,7 @@ thread.join()
 
 
 def priority(*arguments: str) -> str:
-    """Return what a thread got that asked for real-time priority."""
+    """Return what a thread got that requested real-time priority."""
     command = [sys.executable, "-c", THREAD, *arguments]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     return run.stdout.strip()
@@ -34,4 +34,4 @@ def priority(*arguments: str) -> str:
 def test_its_threads_get_no_real_time_priority_even_as_root():
     if priority() != "real time":
         pytest.skip("this user may not set real-time priorities: it lacks CAP_SYS_NICE")
-    assert priority("renounce") == "refused"
+    assert priority("give up") == "refused"

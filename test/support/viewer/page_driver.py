@@ -71,11 +71,18 @@ class PageDriver:
         """Bring a window to the front of its dock area."""
         self._request("front", window)
 
-    def frames(self, count: int = 2) -> None:
-        """Wait for frames of the browser and of the viewer.
+    def shows(self, label: str) -> bool:
+        """Bring the window of ``window/label`` to the front, and return whether it has the widget.
 
-        Input between two frames gets lost, and either may be the slower one on a busy machine.
+        It scrolls to the widget.
         """
+        self.front(label.partition("/")[0])
+        self.scroll_to(label)
+        self.frames(4)
+        return label in self.found
+
+    def frames(self, count: int = 2) -> None:
+        """Wait for frames of the browser and of the viewer, either of which may be slower."""
         self.page.evaluate(
             """count => new Promise(done => {
                 const next = () => count-- > 0 ? requestAnimationFrame(next) : done();

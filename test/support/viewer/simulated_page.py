@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from page_driver import PageDriver
-from rosgraph_msgs.msg import Clock
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import SetSimulationState
 from simulators import ROOT, Listener, Simulator, SimulatorLauncher
@@ -55,21 +54,8 @@ def opened_page(
         page.close()
 
 
-def paint(listener: Listener, material: str, colour: list[float]) -> None:
-    """Set the colour of a material."""
-    (done,) = listener.set_parameters({f"material.{material}.rgba": colour})
-    assert done.successful, done.reason
-
-
 def set_state(listener: Listener, state: int) -> None:
     """Set the state of the simulation, one of those of SimulationState."""
     request = SetSimulationState.Request(state=SimulationState(state=state))
     answer = listener.call(SetSimulationState, "set_simulation_state", request)
     assert answer.result.result == answer.result.RESULT_OK
-
-
-def wait_for_time(listener: Listener, seconds: float) -> None:
-    """Wait until the simulated time is later."""
-    clock = listener.record(Clock, "/clock")
-    assert listener.spin_until(lambda: len(clock) > 0 and clock.latest.clock.sec >= seconds)
-    listener.forget_subscriptions()

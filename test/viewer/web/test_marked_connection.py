@@ -41,13 +41,13 @@ class Marked:
     """A marked connection at a time that the test sets."""
 
     def __init__(self, *messages: str | bytes) -> None:
-        self.now, self.drawn, self.lags, self.built = 10.0, 0, [], 0
+        self.now, self.drawn, self.lags, self.begun = 10.0, 0, [], 0
         self.inner = Connection(*messages)
         self.connection = MarkedConnection(
             self.inner,
             on_drawn=self._draw,
             on_lag=self.lags.append,
-            built=lambda: self.built,
+            begun=lambda: self.begun,
             now=lambda: self.now,
         )
 
@@ -76,24 +76,24 @@ def test_each_binary_message_follows_its_mark():
     assert marked.inner.sent == [mark, b"state", "role=controller", mark, b"state"]
 
 
-def test_marks_count_the_messages_of_the_page_that_the_viewer_has_seen():
+def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
     marked = Marked("drawn=1;0", b"version", b"input", b"input")
     run(marked.connection.recv())
-    marked.built = 7
-    run(marked.connection.recv())  # seen by the frame after the next
+    marked.begun = 7
+    run(marked.connection.recv())  # read by the frame after the next
 
-    def seen() -> int:
+    def read() -> int:
         run(marked.connection.send(b"panels"))
         return int(str(marked.inner.sent[-2]).rpartition(";")[2])
 
-    assert seen() == 1, "the version, from before seven frames"
-    marked.built = 8
+    assert read() == 1, "the version, from before seven frames"
+    marked.begun = 8
     run(marked.connection.recv())
-    assert seen() == 1
-    marked.built = 9
-    assert seen() == 2
-    marked.built = 10
-    assert seen() == 3
+    assert read() == 1
+    marked.begun = 9
+    assert read() == 2
+    marked.begun = 10
+    assert read() == 3
 
 
 def test_a_page_that_reports_nothing_receives_no_marks():

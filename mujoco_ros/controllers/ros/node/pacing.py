@@ -30,7 +30,9 @@ WAITING = "waiting"
 _DISCOVERY_S = 3.0
 """Wall time after which missing topics are logged; discovery takes about as long."""
 _SETTLED_TICKS = 100
-"""Ticks after which the interval of the messages is known."""
+"""Ticks after which the time between them is known."""
+_UNEVEN = 0.1
+"""Part of a period by which the time between two ticks may differ from it without a log line."""
 _LOST_TIMEOUTS = 10.0
 """Timeouts after which a tick of a stopped clock runs without the messages that are missing."""
 
@@ -99,7 +101,7 @@ class ControllerPacing:
         self._log_missing_at = math.inf
         self._lost = LostMessages(observations)
         self._first_tick = FirstTick(period)
-        self._restart_requested = self._ended = False
+        self._restart_requested = self._ended = self._evenness_checked = False
         self._tick_cost = Histogram()
         self._slow = SlowTicks(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
@@ -208,7 +210,7 @@ class ControllerPacing:
             "ticks per second of wall time": f"{rate:.1f}",
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
-            "ticks early or late by up to [ms]": f"{1e3 * ticker.unevenness:.2f}",
+            "unevenness of ticks [ms]": f"{1e3 * ticker.unevenness:.2f}",
             **tick_cost_metrics(self._tick_cost),
             "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
         }
@@ -269,7 +271,8 @@ class ControllerPacing:
             self._response = _Response(values, time)
             if not self._lockstep or self._requests.settled:
                 self._respond(self._response)
-        if self._ticker.ticks == _SETTLED_TICKS:
+        if not self._evenness_checked and self._ticker.ticks >= _SETTLED_TICKS:
+            self._evenness_checked = True
             self._report_unevenness()
         self._stepped(time)  # after the commands, which others wait for
         now = perf_counter()
@@ -281,9 +284,10 @@ class ControllerPacing:
     def _report_unevenness(self) -> None:
         """Log that the robot's messages do not fit the period, if so."""
         ticker, period = self._ticker, self.supervised.controller.period
-        if ticker.unevenness:
+        if ticker.unevenness > _UNEVEN * period:
             _LOG.info(
-                "joint_states come every %.3g ms: ticks of %.3g ms are up to %.2g ms early or late",
+                "joint_states come every %.3g ms: the time between ticks differs from %.3g ms by "
+                "%.2g ms on average",
                 *(1e3 * ticker.interval, 1e3 * period, 1e3 * ticker.unevenness),
             )
 

@@ -10,8 +10,6 @@ _NEAREST = 0.49
 """Part of the message interval; a message this much before a multiple is nearest to it.
 
 With one half, the result would depend on rounding errors."""
-_UNEVEN = 0.2
-"""Part of the message interval by which a period may differ from a multiple of it, by jitter."""
 _ROUNDING = 1e-6
 """Part of a period."""
 
@@ -34,6 +32,7 @@ class Ticker:
         ticks: Number of ticks.
         missed: Periods without a message.
         interval: Time between two messages, smoothed [s].
+        unevenness: Difference of the time between two ticks from the period, smoothed [s].
     """
 
     def __init__(self, period: float, timeout: float, *, exact: bool = False) -> None:
@@ -45,20 +44,11 @@ class Ticker:
             exact: Whether only exact multiples of the period are ticks.
         """
         self.ticks = self.missed = 0
-        self.interval = 0.0
+        self.interval = self.unevenness = 0.0
         self.timeout = timeout
         self._period, self._exact = period, exact
         self._last: float | None = None  # message [s]
         self._tick = 0.0  # last one [s]
-
-    @property
-    def unevenness(self) -> float:
-        """Time by which ticks are early or late at most, as the messages are apart [s]."""
-        if self._exact or not 0.0 < self.interval <= _SLOW * self._period:
-            return 0.0
-        messages = self._period / self.interval
-        is_multiple = abs(messages - round(messages)) < _UNEVEN
-        return 0.0 if is_multiple else 0.5 * self.interval
 
     def take(self, stamp: int) -> Due:
         """Return the action for a message with a stamp [ns]."""
@@ -77,6 +67,8 @@ class Ticker:
         if not self._is_tick(now):
             return Due.NOTHING
         self.missed += max(0, round((now - self._tick) / self._period) - 1)
+        difference = abs(now - self._tick - self._period)
+        self.unevenness += _SMOOTHING * (difference - self.unevenness)
         self._tick = now
         self.ticks += 1
         return Due.TICK
@@ -100,6 +92,6 @@ class Ticker:
 
     def _restart(self, now: float, due: Due) -> Due:
         self._last = self._tick = now
-        self.interval = 0.0
+        self.interval = self.unevenness = 0.0
         self.ticks += 1
         return due

@@ -218,12 +218,12 @@ def test_messages_that_do_not_fit_the_period_are_logged_once(caplog):
     caplog.set_level(logging.INFO)
     even, uneven = PacedController(), PacedController()
     even.receive(*(0.001 * number for number in range(2000)))
-    assert "early or late" not in caplog.text
+    assert "joint_states come" not in caplog.text
     uneven.receive(*(0.002 * number for number in range(1000)))
-    message = "joint_states come every 2 ms: ticks of 5 ms are up to 1 ms early or late"
+    message = "joint_states come every 2 ms: the time between ticks differs from 5 ms by 1 ms"
     assert caplog.text.count(message) == 1
     values = uneven.pacing.report(uneven.now).values
-    assert values["ticks early or late by up to [ms]"] == "1.00"
+    assert values["unevenness of ticks [ms]"] == "1.00"
 
 
 def test_the_first_command_after_each_start_is_marked():

@@ -91,6 +91,8 @@ class Recorder:
             middle = imgui.Vec2(x - 1.0, y - 1.0), imgui.Vec2(x + 1.0, y + 1.0)
             if imgui.IsItemVisible() and imgui.IsRectVisible(*middle):
                 self._found[name] = [low.x, low.y, high.x, high.y]
+                if name == self._revealed:
+                    self._revealed = ""
             elif name == self._revealed:
                 imgui.SetScrollHereY(0.5)
             return result
