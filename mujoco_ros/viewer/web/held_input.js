@@ -63,7 +63,8 @@ const heldInput = (() => {
     key = change(2);
   };
   const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
-  const isKeyHeld = () => [key, button].some((it) => isRecent(it) && isUnread(it));
+  const isKeyHeld = () =>
+    queue.length > 0 || [key, button].some((it) => isRecent(it) && isUnread(it));
   const onKeyUp = (event) => {
     if (replayed.has(event)) return;
     // A modifier must not end before what it modifies.

@@ -133,3 +133,18 @@ def test_what_is_held_continues_when_the_connection_ends_or_the_viewer_hangs(pag
     page.wait_for_timeout(3100)  # the viewer reads nothing
     page.evaluate("heldInput.proceed()")  # as each frame of the page does
     assert received(page)[2:] == 3 * [DOWN, UP], "all of it, not one event each time"
+
+
+def test_a_modifier_is_released_after_the_drag_that_it_modifies(page):
+    page.keyboard.down("Control")
+    read(page, 2)
+    page.mouse.down()
+    page.mouse.move(60, 60)
+    page.mouse.up()
+    page.keyboard.up("Control")
+    page.wait_for_timeout(300)
+    page.evaluate("heldInput.proceed()")
+    assert received(page)[1:] == [DOWN]
+    read(page, 2)
+    read(page, 2)
+    assert received(page)[-2:] == ["mouseup 0 at 60,60", "keyup ControlLeft 17"]
