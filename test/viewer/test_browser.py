@@ -349,21 +349,6 @@ def test_a_pull_ends_when_the_page_is_closed(shown, listener):
     assert listener.spin_until(lambda: is_over(pulls)), "the pull continues"
 
 
-def test_a_short_click_on_a_slow_page_is_read(simulator, listener, browser):
-    clock = listener.record(Clock, "/clock")
-    with opened_page(browser, simulator, SIZE, SLOW) as shown:
-        place = shown.middle("Simulation/Reset")
-        for _ in range(3):
-            assert listener.spin_until(lambda: len(clock) > 0 and clock.latest.clock.sec >= 1)
-            shown.page.mouse.move(*place)
-            shown.page.mouse.down()
-            shown.page.mouse.up()
-            shown.page.mouse.move(place[0], place[1] + 200.0)
-            is_back = listener.spin_until(lambda: clock.latest.clock.sec < 1)
-            assert is_back, "the click has no effect"
-    listener.forget_subscriptions()
-
-
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):
     with opened_page(browser, simulator, SIZE, SLOW) as shown:
         draws, frames = shown.page.evaluate("draws"), shown.frame_count
