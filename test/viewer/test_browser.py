@@ -163,6 +163,7 @@ def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown,
         finally:
             end_the_pull(shown)
         assert any(rests() for _ in range(10)), "it moves after the release"
+        assert height() > before + 0.05, "it stays where it was released"
         angle = joints.latest.position[0]
         shown.click("arm###robot arm/Joints")
         row = f"arm###robot arm/##{joints.latest.name[0]} reference"

@@ -58,7 +58,7 @@ const heldInput = (() => {
   };
   const onKeyDown = (event) => {
     if (event.repeat || replayed.has(event)) return;
-    // A key cannot be pressed again before its release, which is the last one held.
+    // A key cannot be pressed again before its release, so what is held ends.
     if (releases.some((it) => it.code === event.code)) releases.splice(0).forEach(replay);
     key = change(2);
   };
