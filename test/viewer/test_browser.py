@@ -27,6 +27,8 @@ SCENE = Path(__file__).parent / "data" / "scene.yaml"
 SIZE = (1000, 640)
 MAGENTA, GREY = [1.0, 0.0, 1.0, 1.0], [0.7, 0.7, 0.7, 1.0]
 NOTICE = "#reconnecting"
+END_S = 60.0
+"""Longest time that another program takes to end after a signal."""
 CONTROLLER = ROOT / "test" / "support" / "ros" / "state_machine_node.py"
 MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
 SLOW = """window.draws = 0;
@@ -261,7 +263,7 @@ def test_a_button_requests_a_transition_of_a_controller(shown, listener, simulat
         assert any(stands() for _ in range(5))
     finally:
         controller.terminate()
-        controller.wait()
+        controller.wait(END_S)
 
 
 def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_from(
@@ -306,7 +308,7 @@ def test_an_interactive_marker_of_another_program_is_moved_pressed_and_selected_
         assert feedback.latest.menu_entry_id == 3
     finally:
         server.terminate()
-        server.wait()
+        server.wait(END_S)
 
 
 def test_the_page_reconnects_to_a_new_viewer_after_the_old_one_is_killed(
@@ -348,6 +350,43 @@ def test_a_pull_ends_when_the_page_is_closed(shown, listener):
     assert pulls.latest.marker_name == "forearm"
     shown.page.close()
     assert listener.spin_until(lambda: is_over(pulls)), "the pull continues"
+
+
+def test_a_short_click_on_a_slow_page_is_read(simulator, listener, browser):
+    clock = listener.record(Clock, "/clock")
+    with opened_page(browser, simulator, SIZE, SLOW) as shown:
+        place = shown.middle("Simulation/Reset")
+        for _ in range(3):
+            assert listener.spin_until(lambda: len(clock) > 0 and clock.latest.clock.sec >= 1)
+            shown.page.mouse.move(*place)
+            shown.page.mouse.down()
+            shown.page.mouse.up()
+            shown.page.mouse.move(place[0], place[1] + 200.0)
+            is_back = listener.spin_until(lambda: clock.latest.clock.sec < 1)
+            assert is_back, "the click has no effect"
+    listener.forget_subscriptions()
+
+
+def test_a_joint_stays_when_the_page_is_closed_while_its_slider_is_held(
+    simulator, listener, browser
+):
+    joints = listener.record(JointState, "/joint_states")
+    assert listener.spin_until(lambda: len(joints) > 0)
+    before = joints.latest.position[0]
+    with opened_page(browser, simulator, SIZE) as shown:
+        shown.click("arm###robot arm/Joints")
+        slider = shown.middle(f"arm###robot arm/##{joints.latest.name[0]} reference")
+        shown.drag((slider[0] + 15.0, slider[1]), (10.0, 0.0), "left")
+        assert listener.spin_until(lambda: abs(joints.latest.position[0] - before) > 0.1)
+        listener.spin_for(2.0)
+        held = joints.latest.position[0]
+    with opened_page(browser, simulator, SIZE) as shown:
+        for move in (20.0, 60.0):
+            shown.page.mouse.move(slider[0] - move, slider[1])
+            shown.frames(6)
+        listener.spin_for(2.0)
+        assert abs(joints.latest.position[0] - held) < 0.02
+    listener.forget_subscriptions()
 
 
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):

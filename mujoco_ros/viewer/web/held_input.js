@@ -9,6 +9,7 @@ const heldInput = (() => {
   "use strict";
   const HALTED_MS = 3000; // A viewer that reads nothing for so long is not waited for.
   const LONGEST_KEY_MS = 200; // Dear ImGui repeats keys that are down for longer.
+  const NEAR_PX = 4; // Dear ImGui's limit between the clicks of a double click is 6.
   let isConnected = false; // To the panels.
   let sent = 0; // Messages with the state of buttons and keys.
   let read = 0; // Those of them that the viewer has read.
@@ -20,11 +21,18 @@ const heldInput = (() => {
   const releases = []; // Held releases of keys.
   const replayed = new WeakSet();
 
-  // A press is in one of the next two messages. What follows a release waits for less, so that two
-  // clicks stay a double click.
-  const change = (messages) => ({ message: sent + messages, at: performance.now() });
-  const isUnread = (it) =>
-    it !== null && isConnected && read < it.message && performance.now() - readAt < HALTED_MS;
+  // A change is in one of the next two messages.
+  const change = (event) => ({ event, message: sent + 2, at: performance.now() });
+  const isUnread = (it, early = 0) =>
+    it !== null && isConnected && read < it.message - early &&
+    performance.now() - readAt < HALTED_MS;
+  // What remains near a release waits for less, so that two clicks stay a double click.
+  const isNear = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) <= NEAR_PX;
+  const mustWait = (event) => {
+    if (button === null) return false;
+    const isAtRelease = button.event.type === "mouseup" && isNear(event, button.event);
+    return isUnread(button, isAtRelease ? 2 : 0);
+  };
 
   const replay = (event) => {
     const copy = new event.constructor(event.type, event);
@@ -36,8 +44,7 @@ const heldInput = (() => {
     held.push(event);
   };
   const note = (event) => {
-    if (event.type === "mousedown") button = change(2);
-    if (event.type === "mouseup") button = change(0);
+    if (event.type === "mousedown" || event.type === "mouseup") button = change(event);
   };
 
   const isOfScene = (event) => {
@@ -48,7 +55,7 @@ const heldInput = (() => {
     if (replayed.has(event) || !isOfScene(event)) return;
     if (event.type === "mousedown") pressed.add(event.button);
     if (event.type === "mouseup") pressed.delete(event.button);
-    if (!queue.length && !isUnread(button)) {
+    if (!queue.length && !mustWait(event)) {
       note(event);
       return;
     }
@@ -60,7 +67,7 @@ const heldInput = (() => {
     if (event.repeat || replayed.has(event)) return;
     // A key cannot be pressed again before its release, so what is held ends.
     if (releases.some((it) => it.code === event.code)) releases.splice(0).forEach(replay);
-    key = change(2);
+    key = change(event);
   };
   const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
   const isKeyHeld = () =>
@@ -71,7 +78,7 @@ const heldInput = (() => {
     if (releases.length || isKeyHeld()) hold(event, releases);
   };
   const proceed = () => {
-    while (queue.length && !isUnread(button)) {
+    while (queue.length && !mustWait(queue[0])) {
       const event = queue.shift();
       note(event);
       replay(event);

@@ -1,5 +1,6 @@
 """Connections on which the page learns the age of what it receives."""
 
+import asyncio
 import math
 import time
 from collections import deque
@@ -10,10 +11,15 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from mujoco_ros.viewer.web.panel_input import is_input, released
+
 _PREFIX = "drawn="
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
+_RELEASE_S = 1.0
+"""Longest wait for the viewer to read that buttons and keys are released [s]."""
+_POLL_S = 0.005
 
 
 class MarkedConnection:
@@ -24,6 +30,9 @@ class MarkedConnection:
     the milliseconds since it arrived, from which the page computes an upper bound of the age of
     that message without comparing clocks, and the number of binary messages of the page that the
     viewer has read. Pages that send no times receive no marks.
+
+    When a page of the panels is gone, its buttons and keys are released: the viewer would keep
+    them pressed for the next page, whose mouse would then move what the last one held.
     """
 
     def __init__(
@@ -48,6 +57,8 @@ class MarkedConnection:
         self._on_drawn, self._on_lag, self._begun = on_drawn, on_lag, begun
         self._drawn: tuple[str, float] | None = None
         self._received = self._read = 0
+        self._input: bytes | None = None  # the newest
+        self._is_gone = False
         # Number of a message, and that of the frames at its arrival.
         self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)
 
@@ -55,7 +66,9 @@ class MarkedConnection:
         return getattr(self._connection, name)
 
     async def send(self, message: str | bytes) -> None:
-        """Send a message, with its mark if it is binary."""
+        """Send a message, with its mark if it is binary; none to a page that is gone."""
+        if self._is_gone:
+            return
         if self._drawn is not None and isinstance(message, bytes):
             token, received = self._drawn
             waited = 1e3 * (self._now() - received)
@@ -70,11 +83,23 @@ class MarkedConnection:
                 return message
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
-        """Iterate over the messages that are not reports, until the page is gone."""
+        """Iterate over the messages that are not reports, and end with the release of all input."""
         with suppress(ConnectionClosed):
             async for message in self._connection:
                 if not self._is_report(message):
                     yield message
+        if self._input is not None:
+            self._is_gone = True
+            yield released(self._input)
+            await self._until_read()
+
+    async def _until_read(self) -> None:
+        """Wait until the viewer has read what was sent last, which needs frames."""
+        last, end = self._begun() + _FRAMES, self._now() + _RELEASE_S
+        self._on_drawn()
+        while self._begun() < last and self._now() < end:
+            await asyncio.sleep(_POLL_S)
+            self._on_drawn()
 
     def _count_read(self) -> int:
         begun = self._begun()
@@ -87,6 +112,8 @@ class MarkedConnection:
         if isinstance(message, bytes):
             self._received += 1
             self._unread.append((self._received, self._begun()))
+            if is_input(message):
+                self._input = message
             self._on_drawn()
             return False
         if not message.startswith(_PREFIX):

@@ -3,15 +3,13 @@
 Run as a program it spins until an interrupt: ``python marker_server_node.py --ros-args …``.
 """
 
-import contextlib
-import sys
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
 import rclpy
+import signalled_program
 from geometry_msgs.msg import Point, Pose, Quaternion
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from visualization_msgs.msg import (
     InteractiveMarker,
@@ -167,15 +165,12 @@ def goal_marker() -> InteractiveMarker:
     )
 
 
-def main() -> None:
-    """Serve the marker of a goal."""
-    rclpy.init(args=sys.argv)
+def planner() -> Node:
+    """Return a node that serves the marker of a goal."""
     node = rclpy.create_node("planner")
-    server = MarkerServer(node, "/planner")
-    server.add(goal_marker())
-    with contextlib.suppress(KeyboardInterrupt, ExternalShutdownException):
-        rclpy.spin(node)
+    MarkerServer(node, "/planner").add(goal_marker())
+    return node
 
 
 if __name__ == "__main__":
-    main()
+    signalled_program.run(planner)

@@ -3,16 +3,14 @@
 Run as a program it spins until an interrupt: ``python state_machine_node.py --ros-args …``.
 """
 
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import rclpy
+import signalled_program
 from lifecycle_msgs.msg import State, Transition, TransitionDescription, TransitionEvent
 from lifecycle_msgs.srv import ChangeState, GetAvailableStates, GetAvailableTransitions, GetState
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
@@ -119,18 +117,5 @@ def _description(move: Move) -> TransitionDescription:
     )
 
 
-def main(args: Sequence[str] | None = None) -> None:
-    """Spin until an interrupt."""
-    rclpy.init(args=list(sys.argv if args is None else args))
-    node = StateMachineNode()
-    try:
-        rclpy.spin(node)
-    except (KeyboardInterrupt, ExternalShutdownException):
-        pass
-    finally:
-        node.destroy_node()
-        rclpy.try_shutdown()
-
-
 if __name__ == "__main__":
-    main()
+    signalled_program.run(StateMachineNode)

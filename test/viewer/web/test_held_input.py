@@ -67,11 +67,33 @@ def test_what_the_mouse_does_after_a_press_keeps_its_place_and_order(page):
     page.mouse.wheel(0, 10)
     assert received(page) == [DOWN]
     read(page, 2)
-    page.wait_for_function("received.length === 5")  # the browser sends the wheel later
     drag = [DOWN, "mousemove 0 at 70,70", "mouseup 0 at 70,70"]
+    assert received(page) == drag
+    read(page, 2)
+    page.wait_for_function("received.length === 5")  # the browser sends the wheel later
     assert received(page) == [*drag, "mousemove 0 at 80,80", "wheel 0 at 80,80"]
     page.mouse.move(81, 80)
     assert received(page)[-1] == "mousemove 0 at 81,80"
+
+
+def test_the_mouse_leaves_the_place_of_a_click_after_the_viewer_has_read_the_release(page):
+    page.mouse.down()
+    read(page, 2)
+    page.mouse.up()
+    page.mouse.move(80, 50)
+    read(page, 1)  # it may still lack the release
+    assert received(page) == [DOWN, UP]
+    read(page, 1)
+    assert received(page) == [DOWN, UP, "mousemove 0 at 80,50"]
+
+
+def test_the_second_press_of_a_double_click_does_not_wait(page):
+    page.mouse.down()
+    read(page, 2)
+    page.mouse.up()
+    page.mouse.move(52, 51)
+    page.mouse.down()
+    assert received(page)[2:] == ["mousemove 0 at 52,51", "mousedown 0 at 52,51"]
 
 
 def test_a_long_press_is_released_at_once(page):

@@ -1,11 +1,13 @@
 """Marks of what a page receives, and its reports of what it draws."""
 
+import struct
 from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 import pytest
 
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
+from mujoco_ros.viewer.web.panel_input import released
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
@@ -42,6 +44,7 @@ class Marked:
 
     def __init__(self, *messages: str | bytes) -> None:
         self.now, self.drawn, self.lags, self.begun = 10.0, 0, [], 0
+        self.frames_per_drawing = 0
         self.inner = Connection(*messages)
         self.connection = MarkedConnection(
             self.inner,
@@ -53,6 +56,7 @@ class Marked:
 
     def _draw(self) -> None:
         self.drawn += 1
+        self.begun += self.frames_per_drawing
 
     async def rest(self) -> list[str | bytes]:
         return [message async for message in self.connection]
@@ -94,6 +98,16 @@ def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
     assert read() == 2
     marked.begun = 10
     assert read() == 3
+
+
+def test_the_input_of_a_page_that_is_gone_is_released_and_read():
+    pressed = struct.pack("<IB", 616, 2) + bytes(range(1, 255)) + bytes(357)
+    marked = Marked("drawn=1;0", b"version", pressed)
+    marked.frames_per_drawing = 2
+    assert run(marked.rest()) == [b"version", pressed, released(pressed)]
+    assert marked.begun == 6, "two frames have read the last message"
+    run(marked.connection.send(b"panels"))
+    assert marked.inner.sent == [], "the page is gone"
 
 
 def test_a_page_that_reports_nothing_receives_no_marks():
