@@ -81,7 +81,7 @@ def _running(part: Part) -> Iterator[tuple[Process, SimulatorClient]]:
             images = Process("benchmark.processes.image_subscriber", arguments, folder / "images")
             processes.enter_context(running(images))
             if part.page and browser() is not None:
-                processes.enter_context(opened(port))
+                processes.enter_context(opened(port, idle=True))
         client = SimulatorClient(int(environment()["ROS_DOMAIN_ID"]))
         processes.callback(client.close)
         client.until(lambda: "real time" in client.report, _WAIT_S)

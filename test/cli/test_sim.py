@@ -289,3 +289,19 @@ def test_help_names_the_shipped_scenes_within_two_seconds():
     assert "--ros-args -p scene:=" in done.stdout
     # Processor time, so that a busy machine does not count.
     assert after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime < 2.0
+
+
+HANGING = """
+import atexit, ctypes
+from mujoco_ros.cli import node_process
+
+node_process._EXIT_S = 0.5
+atexit.register(lambda: ctypes.PyDLL(None).sleep(600))  # with the GIL, as rclpy waits
+with node_process.ros([]):
+    pass
+"""
+
+
+def test_a_program_ends_although_the_middleware_hangs():
+    ended = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, timeout=300)
+    assert (ended.returncode, ended.stderr) == (1, b"")

@@ -21,8 +21,8 @@ NODE_PARAMETERS = (
         "realtime_priority",
         20,
         "SCHED_FIFO priority of the physics thread where the system permits it, so that steps are "
-        "not late while other programs are busy; dropped on a machine that is too slow, not used "
-        "for a run as fast as possible; 0 is none",
+        "not late while other programs are busy; dropped for 10 to 300 s when the machine is too "
+        "slow, not used for a run as fast as possible; 0 is none",
         low=0,
         high=99,
         read_only=True,

@@ -1,6 +1,7 @@
 """The physics thread: the only place that reads the wall clock and sleeps."""
 
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +24,8 @@ _LONGEST_PAUSE_S = 0.1
 """Commands end a pause at once; this is for code that sets `Simulation.paused` directly."""
 _OVERLOAD_S = 0.2
 """Time dropped between two reports from which on the machine counts as too slow."""
+_WITHOUT_PRIORITY_S = (10.0, 300.0)
+"""Time for which such a machine has no real-time priority: at first, and after doublings [s]."""
 
 
 class Clock(Protocol):
@@ -84,6 +87,8 @@ class PhysicsThread:
         self._while_paused = overrides(listeners, StepListener.while_paused)
         self._priority = priority
         self._scheduled = 0
+        self._without_priority_s = 0.0
+        self._scheduled_at, self._restore_at = -math.inf, math.inf
         self._stepping, self._factor = False, pacer.factor
         self._overload_at = _OVERLOAD_S
         self._on_end = on_end
@@ -141,7 +146,28 @@ class PhysicsThread:
         """Request the real-time priority, or drop it for a run that never yields the processor."""
         self._stepping, self._factor = stepping, self._pacer.factor
         self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
+        self._restore_at = math.inf
         self._schedule(self._priority if self._factor and not stepping else 0)
+
+    def _drop_priority(self, now: float) -> None:
+        """Drop the real-time priority, for longer each time unless it was kept for long."""
+        shortest, longest = _WITHOUT_PRIORITY_S
+        is_first = now - self._scheduled_at > longest
+        self._without_priority_s = (
+            shortest if is_first else min(2.0 * self._without_priority_s, longest)
+        )
+        _LOG.warning(
+            "too slow for real time: dropping the real-time priority for %g s",
+            self._without_priority_s,
+        )
+        self._schedule(0)
+        self._restore_at = now + self._without_priority_s
+
+    def _restore_priority(self, now: float) -> None:
+        """Request the real-time priority again: the machine may have been busy for a moment."""
+        self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
+        self._scheduled_at, self._restore_at = now, math.inf
+        self._schedule(self._priority)
 
     def _schedule(self, priority: int) -> None:
         if priority == self._scheduled:
@@ -201,9 +227,11 @@ class PhysicsThread:
                     clock.sleep(min(delay, _LONGEST_SLEEP_S))
                     continue
                 pacer.started(now)
-                if pacer.dropped_s > self._overload_at and self._scheduled:
-                    _LOG.warning("too slow for real time: dropping the real-time priority")
-                    self._schedule(0)
+                if self._scheduled:
+                    if pacer.dropped_s > self._overload_at:
+                        self._drop_priority(now)
+                elif now > self._restore_at:
+                    self._restore_priority(now)
             period(now - last)
             last = now
             for call in before_step:

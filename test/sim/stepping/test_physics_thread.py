@@ -429,7 +429,22 @@ def test_no_priority_is_requested_unless_it_is_configured(run, scheduled):
 def test_a_simulation_too_slow_for_real_time_drops_its_priority(run, scheduled, caplog):
     run(1.0, priority=7, cost_s=0.02).until(1.0)
     assert scheduled == [7, 0]
-    assert "dropping the real-time priority" in caplog.text
+    assert "dropping the real-time priority for 10 s" in caplog.text
+
+
+def test_the_priority_returns_after_a_stall(run, scheduled):
+    running = run(1.0, priority=7)
+    running.at(1.0, lambda: running.clock.advance(0.6))
+    running.at(11.0, lambda: scheduled.append(-1))
+    running.until(30.0)
+    assert scheduled == [7, 0, -1, 7], "it returns ten seconds after the stall"
+
+
+def test_a_machine_that_stays_too_slow_has_the_priority_less_and_less_often(run, scheduled, caplog):
+    run(1.0, priority=7, cost_s=0.02).until(100.0)
+    times = [record.getMessage().rpartition(" for ")[2] for record in caplog.records]
+    assert times == ["10 s", "20 s", "40 s", "80 s"]
+    assert scheduled == [7, 0, 7, 0, 7, 0, 7, 0]
 
 
 # --- the thread
