@@ -1,6 +1,5 @@
 """A browser that opens the viewer's page."""
 
-import os
 import shutil
 import socket
 import time
@@ -8,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import cv2
 import numpy as np
@@ -58,12 +58,11 @@ def opened(
 
     deadline = time.monotonic() + _TIMEOUT_S
     wait_until_served(port, deadline)
-    others = _children(os.getpid())
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=browser(), args=list(OPTIONS))
-        if idle:
-            for process in _children(os.getpid()) - others:
-                _make_idle(process)
+    with sync_playwright() as driver, TemporaryDirectory() as folder:
+        program = Path(folder, "browser")
+        program.write_text(f'#!/bin/sh\nexec {"chrt -i 0 " if idle else ""}{browser()} "$@"\n')
+        program.chmod(0o700)
+        running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
         page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _TIMEOUT_S)
         on_load()
@@ -73,20 +72,6 @@ def opened(
             page.wait_for_timeout(500)
         yield
         running.close()
-
-
-def _children(process: int) -> set[int]:
-    tasks = Path(f"/proc/{process}/task").iterdir()
-    texts = [(task / "children").read_text(encoding="ascii") for task in tasks]
-    return {int(child) for text in texts for child in text.split()}
-
-
-def _make_idle(process: int) -> None:
-    """Let the threads of a process and its descendants run when no other thread does."""
-    for thread in Path(f"/proc/{process}/task").iterdir():
-        os.sched_setscheduler(int(thread.name), os.SCHED_IDLE, os.sched_param(0))
-    for child in _children(process):
-        _make_idle(child)
 
 
 def wait_until_served(port: int, deadline: float) -> None:

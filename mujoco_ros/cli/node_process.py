@@ -1,7 +1,6 @@
 """A process with one ROS node: from its arguments to its exit code."""
 
 import atexit
-import faulthandler
 import logging
 import math
 import os
@@ -32,7 +31,7 @@ _SWITCH_INTERVAL_S = 1e-4
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
 _LAST_TASKS = 100
-_EXIT_S = 10.0
+_EXIT_S = 10
 """Longest time from the end of the program to that of the process [s]."""
 _FORMS = "a parameter is given as '-p name:=value', another name as '-r name:=other'"
 _NOT_PARSED = re.compile(r"Couldn't parse [\w ]+: '(.+?)'\. Error: (.*?), at /", re.S)
@@ -145,6 +144,7 @@ def _initialized(arguments: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         rclpy.try_shutdown()
+        atexit.unregister(_limit_exit)
         atexit.register(_limit_exit)
 
 
@@ -152,10 +152,9 @@ def _limit_exit() -> None:
     """Limit the time that the middleware takes to release what is left.
 
     Fast DDS 2.14 may wait for ever for its own listener if other nodes start or end meanwhile (1 of
-    350 ends, measured), and rclpy holds the GIL then: only the thread of faulthandler can act.
+    350 ends, measured). rclpy holds the GIL then, so the signal has no handler.
     """
-    unread = os.open(os.devnull, os.O_WRONLY)
-    faulthandler.dump_traceback_later(_EXIT_S, exit=True, file=unread)
+    signal.alarm(_EXIT_S)
 
 
 def handle_signals(handler: Callable[[int], object], *others: signal.Signals) -> None:

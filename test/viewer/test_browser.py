@@ -53,6 +53,13 @@ def listener(simulator: tuple[Simulator, Path]) -> Iterator[Listener]:
     listener.close()
 
 
+@pytest.fixture(autouse=True)
+def forget(listener: Listener) -> Iterator[None]:
+    """Let no recording outlive its test."""
+    yield
+    listener.forget_subscriptions()
+
+
 @pytest.fixture(scope="module")
 def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[PageDriver]:
     """The page with robot and panels."""
@@ -140,7 +147,6 @@ def test_a_body_is_pulled_with_the_mouse_until_the_release(shown, listener):
         end_the_pull(shown)
     assert listener.spin_until(lambda: is_over(pulls)), "no end"
     assert listener.spin_until(lambda: height() < before + 0.01), "the box stays lifted"
-    listener.forget_subscriptions()
 
 
 def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown, listener):
@@ -177,7 +183,6 @@ def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown,
         set_state(listener, SimulationState.STATE_PLAYING)
     assert listener.spin_until(lambda: abs(joints.latest.position[0] - angle) > 0.1)
     assert listener.spin_until(lambda: height() < before + 0.01), "the box does not fall"
-    listener.forget_subscriptions()
 
 
 def resets(shown: PageDriver, listener: Listener) -> bool:
@@ -220,7 +225,6 @@ def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, l
     assert listener.spin_until(lambda: len(clock) > count)
     earliest = min(it.clock.sec + 1e-9 * it.clock.nanosec for it in clock.messages[count:])
     assert earliest < before, "it continues from then"
-    listener.forget_subscriptions()
 
 
 def test_the_wheel_zooms_a_plot(shown):
@@ -364,12 +368,9 @@ def test_a_short_click_on_a_slow_page_is_read(simulator, listener, browser):
             shown.page.mouse.move(place[0], place[1] + 200.0)
             is_back = listener.spin_until(lambda: clock.latest.clock.sec < 1)
             assert is_back, "the click has no effect"
-    listener.forget_subscriptions()
 
 
-def test_a_joint_stays_when_the_page_is_closed_while_its_slider_is_held(
-    simulator, listener, browser
-):
+def test_a_page_that_is_closed_moves_no_slider_and_presses_no_button(simulator, listener, browser):
     joints = listener.record(JointState, "/joint_states")
     assert listener.spin_until(lambda: len(joints) > 0)
     before = joints.latest.position[0]
@@ -386,7 +387,9 @@ def test_a_joint_stays_when_the_page_is_closed_while_its_slider_is_held(
             shown.frames(6)
         listener.spin_for(2.0)
         assert abs(joints.latest.position[0] - held) < 0.02
-    listener.forget_subscriptions()
+        shown.drag(shown.middle("Simulation/Reset"), (1.0, 0.0), "left")
+    listener.spin_for(2.0)
+    assert abs(joints.latest.position[0] - held) < 0.02, "there was a reset"
 
 
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):

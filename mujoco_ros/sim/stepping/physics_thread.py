@@ -88,7 +88,8 @@ class PhysicsThread:
         self._priority = priority
         self._scheduled = 0
         self._without_priority_s = 0.0
-        self._scheduled_at, self._restore_at = -math.inf, math.inf
+        self._scheduled_at = -math.inf
+        self._restore_at: float | None = None  # while the priority is dropped
         self._stepping, self._factor = False, pacer.factor
         self._overload_at = _OVERLOAD_S
         self._on_end = on_end
@@ -142,38 +143,35 @@ class PhysicsThread:
         self._overload_at = pacer.dropped_s + _OVERLOAD_S
         return status
 
-    def _reschedule(self, *, stepping: bool) -> None:
-        """Request the real-time priority, or drop it for a run that never yields the processor."""
+    def _reschedule(self, now: float, *, stepping: bool) -> None:
+        """Request the real-time priority, or none for a run that never yields the processor.
+
+        A machine that was too slow gets it only when it is due again.
+        """
         self._stepping, self._factor = stepping, self._pacer.factor
         self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
-        self._restore_at = math.inf
-        self._schedule(self._priority if self._factor and not stepping else 0)
+        if self._restore_at is not None and now < self._restore_at:
+            return
+        self._restore_at = None
+        self._schedule(self._priority if self._factor and not stepping else 0, now)
 
     def _drop_priority(self, now: float) -> None:
         """Drop the real-time priority, for longer each time unless it was kept for long."""
         shortest, longest = _WITHOUT_PRIORITY_S
-        is_first = now - self._scheduled_at > longest
-        self._without_priority_s = (
-            shortest if is_first else min(2.0 * self._without_priority_s, longest)
-        )
+        last = 0.0 if now - self._scheduled_at > longest else self._without_priority_s
+        self._without_priority_s = min(max(2.0 * last, shortest), longest)
         _LOG.warning(
             "too slow for real time: dropping the real-time priority for %g s",
             self._without_priority_s,
         )
-        self._schedule(0)
+        self._schedule(0, now)
         self._restore_at = now + self._without_priority_s
 
-    def _restore_priority(self, now: float) -> None:
-        """Request the real-time priority again: the machine may have been busy for a moment."""
-        self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
-        self._scheduled_at, self._restore_at = now, math.inf
-        self._schedule(self._priority)
-
-    def _schedule(self, priority: int) -> None:
+    def _schedule(self, priority: int, now: float) -> None:
         if priority == self._scheduled:
             return
         if schedule(priority):
-            self._scheduled = priority
+            self._scheduled, self._scheduled_at = priority, now
         else:
             self._priority = 0  # request and log once
             _LOG.info(
@@ -201,14 +199,13 @@ class PhysicsThread:
         commands, step, now_s = simulation.commands, simulation.step, clock.now
         drain, period, cost = commands.drain, self._period.add, self._cost.add
         gates, before_step, after_step = self._gates, self._before_step, self._after_step
-        self._reschedule(stepping=run.stepping)
-        last = now_s()
-        self._since = last
+        last = self._since = now_s()
+        self._reschedule(last, stepping=run.stepping)
         while not self._ending:
             drain()
             stepping = run.stepping
             if stepping is not self._stepping or pacer.factor != self._factor:
-                self._reschedule(stepping=stepping)
+                self._reschedule(now_s(), stepping=stepping)
             if simulation.paused:
                 for call in self._while_paused:
                     call()
@@ -230,8 +227,8 @@ class PhysicsThread:
                 if self._scheduled:
                     if pacer.dropped_s > self._overload_at:
                         self._drop_priority(now)
-                elif now > self._restore_at:
-                    self._restore_priority(now)
+                elif self._restore_at is not None and now >= self._restore_at:
+                    self._reschedule(now, stepping=stepping)
             period(now - last)
             last = now
             for call in before_step:

@@ -3,12 +3,14 @@
 // The page sends the state of buttons and keys with each of its frames, and the viewer reads the
 // newest when it builds a frame of its own. So a click that is shorter than that, as on a busy
 // machine, would be lost. Here what the mouse does after a button has changed waits until the
-// viewer has read the change. A key that was pressed is released then, too.
+// viewer has read the change. A key that was pressed is released then, too. All keeps its order,
+// but for keys that are pressed while others wait for their release, as when somebody types.
 
 const heldInput = (() => {
   "use strict";
   const HALTED_MS = 3000; // A viewer that reads nothing for so long is not waited for.
   const LONGEST_KEY_MS = 200; // Dear ImGui repeats keys that are down for longer.
+  const MODIFIER = /^(Control|Shift|Alt|Meta)/; // By the code of a key.
   const NEAR_PX = 4; // Dear ImGui's limit between the clicks of a double click is 6.
   let isConnected = false; // To the panels.
   let sent = 0; // Messages with the state of buttons and keys.
@@ -17,8 +19,7 @@ const heldInput = (() => {
   let button = null; // The last change of a button.
   let key = null; // The last press of a key.
   const pressed = new Set(); // Buttons that were pressed in the scene.
-  const queue = []; // Held events of the mouse.
-  const releases = []; // Held releases of keys.
+  const queue = []; // Held events.
   const replayed = new WeakSet();
 
   // A change is in one of the next two messages.
@@ -28,23 +29,30 @@ const heldInput = (() => {
     performance.now() - readAt < HALTED_MS;
   // What remains near a release waits for less, so that two clicks stay a double click.
   const isNear = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) <= NEAR_PX;
+  const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
   const mustWait = (event) => {
+    if (event.type === "keydown") return false;
+    // A modifier must not end before what it modifies.
+    if (event.type === "keyup") return [key, button].some((it) => isRecent(it) && isUnread(it));
     if (button === null) return false;
     const isAtRelease = button.event.type === "mouseup" && isNear(event, button.event);
     return isUnread(button, isAtRelease ? 2 : 0);
   };
+  const mustFollow = (press, held) =>
+    held instanceof MouseEvent || held.code === press.code || MODIFIER.test(held.code);
 
   const replay = (event) => {
     const copy = new event.constructor(event.type, event);
     replayed.add(copy);
     event.target.dispatchEvent(copy);
   };
-  const hold = (event, held) => {
+  const hold = (event) => {
     event.stopImmediatePropagation();
-    held.push(event);
+    queue.push(event);
   };
   const note = (event) => {
     if (event.type === "mousedown" || event.type === "mouseup") button = change(event);
+    if (event.type === "keydown") key = change(event);
   };
 
   const isOfScene = (event) => {
@@ -61,21 +69,16 @@ const heldInput = (() => {
     }
     const last = queue[queue.length - 1];
     if (event.type === "mousemove" && last && last.type === "mousemove") queue.pop();
-    hold(event, queue);
+    hold(event);
   };
   const onKeyDown = (event) => {
-    if (event.repeat || replayed.has(event)) return;
-    // A key cannot be pressed again before its release, so what is held ends.
-    if (releases.some((it) => it.code === event.code)) releases.splice(0).forEach(replay);
-    key = change(event);
+    if (replayed.has(event)) return;
+    if (queue.some((held) => mustFollow(event, held))) hold(event);
+    else if (!event.repeat) note(event);
   };
-  const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
-  const isKeyHeld = () =>
-    queue.length > 0 || [key, button].some((it) => isRecent(it) && isUnread(it));
   const onKeyUp = (event) => {
     if (replayed.has(event)) return;
-    // A modifier must not end before what it modifies.
-    if (releases.length || isKeyHeld()) hold(event, releases);
+    if (queue.length || mustWait(event)) hold(event);
   };
   const proceed = () => {
     while (queue.length && !mustWait(queue[0])) {
@@ -83,7 +86,6 @@ const heldInput = (() => {
       note(event);
       replay(event);
     }
-    if (releases.length && !isKeyHeld()) releases.splice(0).forEach(replay);
   };
 
   // Before the listeners of the page.

@@ -17,7 +17,7 @@ _PREFIX = "drawn="
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
-_RELEASE_S = 1.0
+_RELEASE_S = 0.5
 """Longest wait for the viewer to read that buttons and keys are released [s]."""
 _POLL_S = 0.005
 
@@ -31,8 +31,9 @@ class MarkedConnection:
     that message without comparing clocks, and the number of binary messages of the page that the
     viewer has read. Pages that send no times receive no marks.
 
-    When a page of the panels is gone, its buttons and keys are released: the viewer would keep
-    them pressed for the next page, whose mouse would then move what the last one held.
+    When a page of the panels is gone, its buttons and keys are released, outside the page, where
+    that has no effect on a widget. Otherwise the viewer would keep them pressed for the next page,
+    whose mouse would then move what the last one held.
     """
 
     def __init__(
@@ -58,7 +59,6 @@ class MarkedConnection:
         self._drawn: tuple[str, float] | None = None
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
-        self._is_gone = False
         # Number of a message, and that of the frames at its arrival.
         self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)
 
@@ -66,14 +66,20 @@ class MarkedConnection:
         return getattr(self._connection, name)
 
     async def send(self, message: str | bytes) -> None:
-        """Send a message, with its mark if it is binary; none to a page that is gone."""
-        if self._is_gone:
-            return
-        if self._drawn is not None and isinstance(message, bytes):
-            token, received = self._drawn
-            waited = 1e3 * (self._now() - received)
-            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
-        await self._connection.send(message)
+        """Send a message, with its mark if it is binary.
+
+        That a page of the panels is gone is no error here: Studio would drop its connection to the
+        panels before they have read the release.
+        """
+        try:
+            if self._drawn is not None and isinstance(message, bytes):
+                token, received = self._drawn
+                waited = 1e3 * (self._now() - received)
+                await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
+            await self._connection.send(message)
+        except ConnectionClosed:
+            if self._input is None:
+                raise
 
     async def recv(self) -> str | bytes:
         """Receive the next message that is not a report."""
@@ -89,7 +95,6 @@ class MarkedConnection:
                 if not self._is_report(message):
                     yield message
         if self._input is not None:
-            self._is_gone = True
             yield released(self._input)
             await self._until_read()
 

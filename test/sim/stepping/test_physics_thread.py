@@ -440,11 +440,33 @@ def test_the_priority_returns_after_a_stall(run, scheduled):
     assert scheduled == [7, 0, -1, 7], "it returns ten seconds after the stall"
 
 
+def times_without_priority(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [it.getMessage().rpartition(" for ")[2] for it in caplog.records]
+
+
 def test_a_machine_that_stays_too_slow_has_the_priority_less_and_less_often(run, scheduled, caplog):
-    run(1.0, priority=7, cost_s=0.02).until(100.0)
-    times = [record.getMessage().rpartition(" for ")[2] for record in caplog.records]
-    assert times == ["10 s", "20 s", "40 s", "80 s"]
-    assert scheduled == [7, 0, 7, 0, 7, 0, 7, 0]
+    run(1.0, priority=7, cost_s=0.1).until(900.0)
+    times = [f"{it} s" for it in (10, 20, 40, 80, 160, 300, 300)]
+    assert times_without_priority(caplog) == times
+    assert scheduled == 7 * [7, 0]
+
+
+def test_a_stall_after_a_long_time_counts_as_the_first(run, scheduled, caplog):
+    running = run(0.01, priority=7)
+    for time in (1.0, 20.0, 400.0):
+        running.at(time, lambda: running.clock.advance(2.0))
+    running.until(401.0)
+    assert times_without_priority(caplog) == ["10 s", "20 s", "10 s"]
+
+
+@pytest.mark.parametrize(("factor", "restored"), [(0.0, []), (2.0, [7])])
+def test_another_factor_does_not_restore_the_priority_early(run, scheduled, factor, restored):
+    running = run(1.0, priority=7)
+    running.at(1.0, lambda: running.clock.advance(0.6))
+    running.at(2.0, lambda: setattr(running.pacer, "factor", factor))
+    running.at(11.0, lambda: scheduled.append(-1))
+    running.until(13.0)
+    assert scheduled == [7, 0, -1, *restored]
 
 
 # --- the thread

@@ -1,6 +1,6 @@
 """A server of interactive markers that serves the protocol of the package interactive_markers.
 
-Run as a program it spins until an interrupt: ``python marker_server_node.py --ros-args …``.
+Run as a program it spins until a signal: ``python marker_server_node.py --ros-args …``.
 """
 
 from collections.abc import Sequence

@@ -10,7 +10,7 @@ from rclpy.node import Node
 
 
 def run(create: Callable[[], Node]) -> None:
-    """Spin a node until SIGINT or SIGTERM, which kill the program.
+    """Spin a node until SIGINT or SIGTERM, which end the program at once.
 
     With the handlers of rclpy, some programs do not end: ``rclpy.spin`` misses the
     signal (rclpy 7.1.4), or Fast DDS 2.14 waits for ever for its own listener.

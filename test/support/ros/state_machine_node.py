@@ -1,6 +1,6 @@
 """A state machine of a controller that serves the documented interface.
 
-Run as a program it spins until an interrupt: ``python state_machine_node.py --ros-args …``.
+Run as a program it spins until a signal: ``python state_machine_node.py --ros-args …``.
 """
 
 from collections.abc import Callable

@@ -114,10 +114,50 @@ def test_keys_are_released_together_after_the_viewer_has_read_them(page):
     assert received(page) == [*pressed, "keyup ControlLeft 17", "keyup KeyA 65"]
 
 
-def test_the_same_key_again_ends_its_first_press(page):
+def test_the_same_key_again_is_another_press(page):
     page.keyboard.press("Space")
+    page.keyboard.press("Space")
+    down, up = "keydown Space 32", "keyup Space 32"
+    assert received(page) == [down]
+    read(page, 2)
+    assert received(page) == [down, up, down]
+    read(page, 2)
+    assert received(page) == [down, up, down, up]
+
+
+def test_other_keys_do_not_wait(page):
+    for letter in "abc":
+        page.keyboard.press(letter)
+    assert received(page) == [f"keydown Key{it} {ord(it)}" for it in "ABC"]
+    read(page, 2)
+    assert received(page)[3:] == [f"keyup Key{it} {ord(it)}" for it in "ABC"]
+
+
+def test_a_click_after_one_with_a_modifier_is_without_it(page):
+    page.keyboard.down("Control")
+    page.mouse.down()
+    read(page, 2)
+    page.mouse.up()
+    page.keyboard.up("Control")
+    page.mouse.move(90, 90)
+    page.mouse.down()
+    page.mouse.up()
+    for _ in range(3):
+        read(page, 2)
+    assert received(page)[2:] == [
+        *(UP, "keyup ControlLeft 17", "mousemove 0 at 90,90"),
+        *("mousedown 0 at 90,90", "mouseup 0 at 90,90"),
+    ]
+
+
+def test_a_key_acts_where_the_mouse_has_gone_before(page):
+    page.mouse.down()
+    read(page, 2)
+    page.mouse.up()
+    page.mouse.move(90, 90)
     page.keyboard.down("Space")
-    assert received(page) == ["keydown Space 32", "keyup Space 32", "keydown Space 32"]
+    read(page, 2)
+    assert received(page)[2:] == ["mousemove 0 at 90,90", "keydown Space 32"]
 
 
 def test_elements_beside_the_scene_and_pages_without_the_panels_wait_for_nothing(page):

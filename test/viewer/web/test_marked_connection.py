@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 import pytest
+from websockets.exceptions import ConnectionClosedOK
 
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 from mujoco_ros.viewer.web.panel_input import released
@@ -27,11 +28,14 @@ class Connection:
     def __init__(self, *messages: str | bytes) -> None:
         self.messages = list(messages)
         self.sent: list[str | bytes] = []
+        self.is_closed = False
 
     async def recv(self) -> str | bytes:
         return self.messages.pop(0)
 
     async def send(self, message: str | bytes) -> None:
+        if self.is_closed:
+            raise ConnectionClosedOK(None, None)
         self.sent.append(message)
 
     async def __aiter__(self) -> AsyncIterator[str | bytes]:
@@ -44,7 +48,7 @@ class Marked:
 
     def __init__(self, *messages: str | bytes) -> None:
         self.now, self.drawn, self.lags, self.begun = 10.0, 0, [], 0
-        self.frames_per_drawing = 0
+        self.frames_per_drawing, self.seconds_per_drawing = 0, 0.0
         self.inner = Connection(*messages)
         self.connection = MarkedConnection(
             self.inner,
@@ -57,6 +61,7 @@ class Marked:
     def _draw(self) -> None:
         self.drawn += 1
         self.begun += self.frames_per_drawing
+        self.now += self.seconds_per_drawing
 
     async def rest(self) -> list[str | bytes]:
         return [message async for message in self.connection]
@@ -106,8 +111,22 @@ def test_the_input_of_a_page_that_is_gone_is_released_and_read():
     marked.frames_per_drawing = 2
     assert run(marked.rest()) == [b"version", pressed, released(pressed)]
     assert marked.begun == 6, "two frames have read the last message"
+
+
+def test_a_viewer_that_reads_nothing_is_not_waited_for():
+    marked = Marked(struct.pack("<IB", 616, 2) + bytes(611))
+    marked.seconds_per_drawing = 0.6
+    assert len(run(marked.rest())) == 2
+    assert marked.begun == 0
+
+
+def test_what_is_sent_to_panels_that_are_gone_is_dropped():
+    marked = Marked(struct.pack("<IB", 616, 2) + bytes(611))
+    marked.inner.is_closed = True
+    with pytest.raises(ConnectionClosedOK):
+        run(marked.connection.send(b"version"))
+    run(marked.connection.recv())
     run(marked.connection.send(b"panels"))
-    assert marked.inner.sent == [], "the page is gone"
 
 
 def test_a_page_that_reports_nothing_receives_no_marks():

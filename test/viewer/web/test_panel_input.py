@@ -10,13 +10,14 @@ FIELDS = struct.Struct("<IB3x 2H 2h 2f 256H H 2? 2f 4x 4Q 8f")
 compression, scale and rate; masks of buttons and keys, positions of sticks."""
 
 
-def test_an_input_is_released_at_the_same_place():
-    kept = (SIZE, 2, 1000, 640, 120, -5)
+def test_an_input_is_released_outside_the_page():
+    page = (SIZE, 2, 1000, 640)
     characters = (*(104, 105), *([0] * 254), 2)
     settings = (True, False, 1.0, 30.0)
-    pressed = FIELDS.pack(*kept, 1.0, -1.0, *characters, *settings, 3, 1, 2, 4, *([0.5] * 8))
+    sticks = 8 * [0.5]
+    pressed = FIELDS.pack(*page, 120, 5, 1.0, -1.0, *characters, *settings, 3, 1, 2, 4, *sticks)
     assert is_input(pressed)
-    empty = FIELDS.pack(*kept, 0.0, 0.0, *([0] * 257), *settings, 0, 0, 0, 0, *([0.0] * 8))
+    empty = FIELDS.pack(*page, -1, -1, 0.0, 0.0, *([0] * 257), *settings, 0, 0, 0, 0, *([0.0] * 8))
     assert released(pressed) == empty
 
 
