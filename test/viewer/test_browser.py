@@ -149,6 +149,14 @@ def test_a_body_is_pulled_with_the_mouse_until_the_release(shown, listener):
     assert listener.spin_until(lambda: height() < before + 0.01), "the box stays lifted"
 
 
+def drag_slider(shown: PageDriver, joint: str) -> tuple[float, float]:
+    """Drag the slider of a joint's reference, which stays held; return its middle."""
+    shown.click("arm###robot arm/Joints")
+    slider = shown.middle(f"arm###robot arm/##{joint} reference")
+    shown.drag((slider[0] + 15.0, slider[1]), (10.0, 0.0), "left")
+    return slider
+
+
 def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown, listener):
     joints = listener.record(JointState, "/joint_states")
     assert listener.spin_until(lambda: len(joints) > 0)
@@ -173,10 +181,7 @@ def test_a_free_body_is_moved_and_a_joint_set_with_the_mouse_while_paused(shown,
         assert any(rests() for _ in range(10)), "it moves after the release"
         assert height() > before + 0.05, "it stays where it was released"
         angle = joints.latest.position[0]
-        shown.click("arm###robot arm/Joints")
-        row = f"arm###robot arm/##{joints.latest.name[0]} reference"
-        slider = shown.middle(row)
-        shown.drag((slider[0] + 15.0, slider[1]), (10.0, 0.0), "left")
+        drag_slider(shown, joints.latest.name[0])
         shown.page.mouse.up(button="left")
         shown.frames(6)
     finally:
@@ -375,9 +380,7 @@ def test_a_page_that_is_closed_moves_no_slider_and_presses_no_button(simulator, 
     assert listener.spin_until(lambda: len(joints) > 0)
     before = joints.latest.position[0]
     with opened_page(browser, simulator, SIZE) as shown:
-        shown.click("arm###robot arm/Joints")
-        slider = shown.middle(f"arm###robot arm/##{joints.latest.name[0]} reference")
-        shown.drag((slider[0] + 15.0, slider[1]), (10.0, 0.0), "left")
+        slider = drag_slider(shown, joints.latest.name[0])
         assert listener.spin_until(lambda: abs(joints.latest.position[0] - before) > 0.1)
         listener.spin_for(2.0)
         held = joints.latest.position[0]

@@ -10,6 +10,9 @@ from websockets.exceptions import ConnectionClosedOK
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 from mujoco_ros.viewer.web.panel_input import released
 
+PRESSED = struct.pack("<IB", 616, 2) + bytes(range(1, 255)) + bytes(357)
+"""An input in which something is pressed."""
+
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
     """Run a coroutine that never waits; another test's browser may have the event loop."""
@@ -106,22 +109,21 @@ def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
 
 
 def test_the_input_of_a_page_that_is_gone_is_released_and_read():
-    pressed = struct.pack("<IB", 616, 2) + bytes(range(1, 255)) + bytes(357)
-    marked = Marked("drawn=1;0", b"version", pressed)
+    marked = Marked("drawn=1;0", b"version", PRESSED)
     marked.frames_per_drawing = 2
-    assert run(marked.rest()) == [b"version", pressed, released(pressed)]
+    assert run(marked.rest()) == [b"version", PRESSED, released(PRESSED)]
     assert marked.begun == 6, "two frames have read the last message"
 
 
 def test_a_viewer_that_reads_nothing_is_not_waited_for():
-    marked = Marked(struct.pack("<IB", 616, 2) + bytes(611))
+    marked = Marked(PRESSED)
     marked.seconds_per_drawing = 0.6
     assert len(run(marked.rest())) == 2
     assert marked.begun == 0
 
 
 def test_what_is_sent_to_panels_that_are_gone_is_dropped():
-    marked = Marked(struct.pack("<IB", 616, 2) + bytes(611))
+    marked = Marked(PRESSED)
     marked.inner.is_closed = True
     with pytest.raises(ConnectionClosedOK):
         run(marked.connection.send(b"version"))
