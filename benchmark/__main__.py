@@ -23,6 +23,7 @@ from benchmark.measurements import (
     reliability,
     rendering,
     shared_memory,
+    tick_times,
     walking,
 )
 from benchmark.report import Row, save, table
@@ -56,6 +57,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "v": realism.realism,
     "w": extensions.extensions,
     "x": walking.walking,
+    "y": tick_times.tick_times,
     "executors": executors.executors,
 }
 """Choices of ``--only``."""

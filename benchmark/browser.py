@@ -20,6 +20,10 @@ OPTIONS = (
     "--enable-unsafe-swiftshader",
     "--no-sandbox",
 )
+# Linux shares the CPU among sessions first (sched(7), autogroups), and the browser has its own.
+_IDLE = """\
+[ -w /proc/self/autogroup ] && echo 19 > /proc/self/autogroup
+exec chrt -i 0"""
 _TIMEOUT_S = 120.0
 _WIDTH, _HEIGHT = 1280, 800
 _FEWEST_COLOURS = 500  # an empty page has few
@@ -48,8 +52,9 @@ def opened(
     Args:
         port: The port that serves the page.
         on_load: Called when the document is loaded, before there is an image.
-        idle: Whether the browser has only the CPU time that nothing else wants. Without a GPU it
-            takes any amount, and root's browser more than its share: it sets its nice value to -8.
+        idle: Whether the browser has hardly more than the CPU time that nothing else wants. Without
+            a GPU it takes any amount, and root's browser more than its share: it sets its nice
+            value to -8.
 
     Raises:
         RuntimeError: The page is not served, or stays empty.
@@ -60,7 +65,7 @@ def opened(
     wait_until_served(port, deadline)
     with sync_playwright() as driver, TemporaryDirectory() as folder:
         program = Path(folder, "browser")
-        program.write_text(f'#!/bin/sh\nexec {"chrt -i 0 " if idle else ""}{browser()} "$@"\n')
+        program.write_text(f'#!/bin/sh\n{_IDLE if idle else "exec"} {browser()} "$@"\n')
         program.chmod(0o700)
         running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})

@@ -123,7 +123,7 @@ class Endpoints:
         self,
         kind: Any,
         topic: str,
-        callback: Callable[[Any], None],
+        callback: Callable[[Any], None] | None,
         qos: QoSProfile,
         *,
         raw: bool = False,
@@ -131,20 +131,30 @@ class Endpoints:
     ) -> Subscription:
         """Open a subscription.
 
-        Arguments are those of rclpy, and `on_count`: called with the number of matched publishers
-        soon after it has changed from 0.
+        Args:
+            kind: Type of the messages.
+            topic: Name of the topic.
+            callback: Called with each message. None if the caller takes them from the handle:
+                the executor then spends no time on them.
+            qos: Quality of service.
+            raw: Whether the callback takes serialized messages.
+            on_count: Called with the number of matched publishers soon after it has changed
+                from 0.
         """
         events = SubscriptionEventCallbacks(use_default_callbacks=False)
         subscription = self.node.create_subscription(
             kind,
             topic,
-            guarded(callback),
+            guarded(callback or _ignore),
             qos,
             # A callback group keeps a reference to everything that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
             event_callbacks=events,
             raw=raw,
         )
+        if callback is None:
+            # The executor takes the messages of the subscriptions that its node lists.
+            self.node._subscriptions.remove(subscription)
         self._open[id(subscription)] = _Opened(subscription, _name(kind), _complete(qos), on_count)
         return subscription
 
@@ -155,6 +165,8 @@ class Endpoints:
         if isinstance(endpoint, Publisher):
             self.node.destroy_publisher(endpoint)
         else:
+            if endpoint not in self.node._subscriptions:
+                self.node._subscriptions.append(endpoint)  # it destroys no others
             self.node.destroy_subscription(endpoint)
 
     def later(self, seconds: float, call: Callable[[], object]) -> None:
@@ -190,6 +202,10 @@ class Endpoints:
             if known and (problem := endpoint.problem(peers[gid])):
                 endpoint.warned.add(gid)
                 self.node.get_logger().warning(problem)
+
+
+def _ignore(_message: object) -> None:
+    """Do nothing; the callback of a subscription that the executor does not have."""
 
 
 def _name(kind: Any) -> str:

@@ -34,6 +34,9 @@ class MarkedConnection:
     When a page of the panels is gone, its buttons and keys are released, outside the page, where
     that has no effect on a widget. Otherwise the viewer would keep them pressed for the next page,
     whose mouse would then move what the last one held.
+
+    Attributes:
+        is_releasing: Whether the page is gone, and its buttons and keys are being released.
     """
 
     def __init__(
@@ -59,6 +62,7 @@ class MarkedConnection:
         self._drawn: tuple[str, float] | None = None
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
+        self.is_releasing = False
         # Number of a message, and that of the frames at its arrival.
         self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)
 
@@ -95,6 +99,7 @@ class MarkedConnection:
                 if not self._is_report(message):
                     yield message
         if self._input is not None:
+            self.is_releasing = True
             yield released(self._input)
             await self._until_read()
 

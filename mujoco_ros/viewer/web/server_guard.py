@@ -34,6 +34,7 @@ _NO_TOKEN = "open the page with a link from the terminal of the simulator; it co
 _LARGEST_MESSAGE = 1 << 12
 """Bytes of a message to a further handler; also clients that may only watch send such."""
 _PANELS = "/ui"
+_POLL_S = 0.005
 # Other sites may neither embed the page nor read the model.
 _REVOKED = {"access-control-allow-origin", "cross-origin-resource-policy"}
 _HARDENING = {
@@ -89,6 +90,7 @@ class WebServerGuard:
         self.connections = self.further_connections = 0
         self.tokens: AccessTokens | None = None
         self.frames = DrawnFrames()
+        self._panels: MarkedConnection | None = None  # of the page in control
         self._on_lag = on_lag
         self._compression = ResponseCompression()
         self._names = {"localhost", host.lower()}
@@ -254,20 +256,24 @@ class WebServerGuard:
             if has_panels:
                 self.frames.note_drawn()
             elif path == _PANELS:  # its first message accepts the panels
-                has_panels = True
+                has_panels, self._panels = True, marked
                 self.frames.set_page(True)
 
         def note_lag(seconds: float) -> None:
             if has_panels and self._on_lag is not None:
                 self._on_lag(seconds)
 
+        marked = MarkedConnection(
+            connection, on_drawn=note_drawn, on_lag=note_lag, begun=lambda: self.frames.begun
+        )
+        # Studio takes no other page meanwhile, and one that is reloaded could only watch then.
+        while path == _PANELS and self._panels is not None and self._panels.is_releasing:
+            await asyncio.sleep(_POLL_S)
         try:
-            marked = MarkedConnection(
-                connection, on_drawn=note_drawn, on_lag=note_lag, begun=lambda: self.frames.begun
-            )
             await handler(marked)
         finally:
             if has_panels:
+                self._panels = None
                 self.frames.set_page(False)
                 note_lag(0.0)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from simulators import Listener
 from std_msgs.msg import String
@@ -100,6 +101,28 @@ def test_a_closed_endpoint_is_destroyed_once(opened: Opened) -> None:
     assert opened.until(lambda: opened.listener.node.count_subscribers("topic") == 0)
     opened.settled()
     assert counts == [1]
+
+
+def test_the_executor_leaves_the_messages_of_a_subscription_without_callback(
+    opened: Opened,
+) -> None:
+    counts: list[int] = []
+    publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
+    heard: list[str] = []
+    subscription = opened.endpoints.subscription(
+        String, "topic", None, QoSProfile(depth=1), raw=True
+    )
+    opened.endpoints.subscription(String, "topic", lambda it: heard.append(it.data), _RELIABLE)
+    assert opened.until(lambda: counts[-1:] == [2])
+    for text in ("first", "second"):
+        publisher.publish(String(data=text))
+    assert opened.until(lambda: heard == ["first", "second"])
+    opened.settled()
+    data, _ = subscription.handle.take_message(String, True)
+    assert deserialize_message(data, String).data == "second"
+    assert subscription.handle.take_message(String, True) is None
+    opened.endpoints.close(subscription)
+    assert opened.until(lambda: counts[-1] == 1)
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,7 @@ def test_a_hosted_controller_and_a_node_observe_the_same_reading(kind, tmp_path)
         0,
         period=0.005,
         on_message=lambda: None,
+        every=True,
         wrench_sign="parent_on_child",
     )
     arrays = {"sensordata": simulation.sample.sensordata, "distances": simulation.sample.sensordata}
@@ -269,6 +270,7 @@ def test_a_hosted_controller_and_a_node_observe_the_same_sensor_states(with_stat
         0,
         period=0.005,
         on_message=lambda: None,
+        every=True,
         wrench_sign="child_on_parent",
     )
     assert "sensor_states" in source.missing

@@ -16,6 +16,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.web.panel_input import released
 from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
 
 
@@ -204,3 +205,27 @@ def test_an_error_of_what_a_client_sends_is_one_line_and_closes_its_connection(c
     (record,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert record.getMessage() == "closing a connection: TypeError: not 'text'"
     assert record.exc_info is None
+
+
+def test_a_page_that_is_reloaded_keeps_control_while_its_input_is_released():
+    received, taken, pressed = [], [], struct.pack("<IB", 616, 2) + bytes(611)
+
+    async def control(connection: Any) -> None:
+        """Handle one connection at a time, as Studio does."""
+        if taken:
+            await connection.close(4001, "controller slot taken")
+            return
+        taken.append(connection)
+        async for message in connection:
+            received.append(message)
+        taken.clear()
+
+    async def reload(connection: ClientConnection) -> None:
+        port = connection.remote_address[1]
+        await connection.send(pressed)
+        await connection.close()
+        async with connect(f"ws://127.0.0.1:{port}/ui") as again:
+            await again.send(b"version")
+
+    connections(control, reload)
+    assert received == [pressed, released(pressed), b"version"]

@@ -60,12 +60,23 @@ class Inbox:
         topic: str,
         qos: QoSProfile,
         received: Callable[[], object] | None = None,
+        *,
+        polled: bool = False,
     ) -> None:
-        """Subscribe; `received` is called after each message, the depth of `qos` is ignored."""
+        """Subscribe.
+
+        Args:
+            endpoints: Opens the subscription.
+            kind: Type of the messages.
+            topic: Name of the topic.
+            qos: Quality of service; its depth is ignored.
+            received: Called after each message.
+            polled: Whether messages arrive in `poll` only. Others then cost nothing.
+        """
         self.topic = topic
         self.newest: StampedMessage | None = None
         self.count = 0
-        self._kind, self._received = kind, received
+        self._kind, self._received, self._polled = kind, received, polled
         self._endpoints = endpoints
         self._qos = QoSProfile(depth=1, reliability=qos.reliability, durability=qos.durability)
         self._subscription = self._subscribe()
@@ -82,6 +93,15 @@ class Inbox:
             raise LookupError(f"no message on '{self.topic}' yet")
         return self.newest.message
 
+    def poll(self) -> None:
+        """Take the newest message that has not been taken, if this inbox is polled."""
+        if not self._polled:
+            return
+        with self._subscription.handle:
+            taken = self._subscription.handle.take_message(self._kind, True)
+        if taken is not None:
+            self._take(taken[0])
+
     def renew(self) -> None:
         """Open the subscription again; the old one is closed when the new one is discovered."""
         outdated, self._subscription = self._subscription, self._subscribe()
@@ -92,7 +112,8 @@ class Inbox:
         self._endpoints.close(self._subscription)
 
     def _subscribe(self) -> Subscription:
-        return self._endpoints.subscription(self._kind, self.topic, self._take, self._qos, raw=True)
+        take = None if self._polled else self._take
+        return self._endpoints.subscription(self._kind, self.topic, take, self._qos, raw=True)
 
     def _take(self, data: bytes) -> None:
         self.newest = StampedMessage(self._kind, data)

@@ -34,6 +34,8 @@ class TopicObservationSource:
     """Subscribes to all topics of one robot, and to TF for the poses of free objects.
 
     An observation has the joint states of the tick, and the newest messages of all other topics.
+    These are taken in a tick only, unless a tick waits for them: a robot publishes far more
+    messages than there are ticks, and joint states would wait for the executor meanwhile.
     """
 
     def __init__(
@@ -78,7 +80,8 @@ class TopicObservationSource:
             if topic not in without:
                 kind = self._kinds[key]
                 self._inboxes[key][name] = Inbox(
-                    endpoints, kind.message, within(robot.namespace, topic), kind.qos, on_sensor
+                    *(endpoints, kind.message, within(robot.namespace, topic), kind.qos, on_sensor),
+                    polled=not every,
                 )
         self._reader = JointReader(robot.joints.names)
         self._frames = ObjectFrames(endpoints, objects, on_sensor)
@@ -105,6 +108,7 @@ class TopicObservationSource:
     @property
     def missing(self) -> tuple[str, ...]:
         """Topics without a message so far, and objects without a pose."""
+        self._poll()
         silent = (box.topic for box in self._boxes() if box.stamp is None)
         unseen = (_tf(name) for name in self._objects if not self._frames.is_known(name))
         return (*silent, *unseen)
@@ -144,6 +148,10 @@ class TopicObservationSource:
         newest = {name: box.newest for name, box in boxes if box.newest}
         return SensorReadings(newest, self._kinds[key].read)
 
+    def _poll(self) -> None:
+        for box in self._boxes():
+            box.poll()
+
     def _boxes(self) -> Iterator[Inbox]:
         yield self._joint_states
         for named in self._inboxes.values():
@@ -160,6 +168,7 @@ class TopicObservationSource:
             UserInputError: The joint states are not those of the robot.
         """
         joints = self._reader.read(self._joint_states.message)
+        self._poll()
         self._frames.drain()
         readings: dict[str, Any] = {
             kind.observation: self._readings(kind.key) for kind in SENSOR_KINDS

@@ -1,5 +1,8 @@
 """The newest message of a topic."""
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pytest
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import ReliabilityPolicy
@@ -70,3 +73,36 @@ def test_a_renewed_inbox_has_two_subscriptions_until_the_new_one_is_discovered()
     assert wires.closed == [1]
     inbox.close()
     assert wires.closed == [1, 2]
+
+
+class Queue(nullcontext):
+    """A subscription whose messages are taken from its handle."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handle, self.messages = self, []
+
+    def take_message(self, _kind, raw):
+        assert raw
+        return (self.messages.pop(), None) if self.messages else None
+
+
+def test_a_polled_inbox_takes_its_message_in_a_poll_only():
+    queue, callbacks = Queue(), []
+
+    def subscription(_kind, _topic, callback, _qos, *, raw):
+        callbacks.append(callback)
+        return queue
+
+    inbox = Inbox(
+        SimpleNamespace(subscription=subscription), WrenchStamped, "wrench/x", SENSOR, polled=True
+    )
+    assert callbacks == [None]
+    queue.messages.append(serialize_message(WrenchStamped()))
+    assert inbox.newest is None
+    inbox.poll()
+    first = inbox.newest
+    assert (inbox.stamp, inbox.count) == (0, 1)
+    inbox.poll()
+    assert inbox.newest is first
+    assert inbox.count == 1
