@@ -108,15 +108,15 @@ def test_the_executor_leaves_the_messages_of_a_subscription_without_callback(
 ) -> None:
     counts: list[int] = []
     publisher = opened.endpoints.publisher(String, "topic", _RELIABLE, counts.append)
-    heard: list[str] = []
+    received: list[str] = []
     subscription = opened.endpoints.subscription(
         String, "topic", None, QoSProfile(depth=1), raw=True
     )
-    opened.endpoints.subscription(String, "topic", lambda it: heard.append(it.data), _RELIABLE)
+    opened.endpoints.subscription(String, "topic", lambda it: received.append(it.data), _RELIABLE)
     assert opened.until(lambda: counts[-1:] == [2])
     for text in ("first", "second"):
         publisher.publish(String(data=text))
-    assert opened.until(lambda: heard == ["first", "second"])
+    assert opened.until(lambda: received == ["first", "second"])
     opened.settled()
     data, _ = subscription.handle.take_message(String, True)
     assert deserialize_message(data, String).data == "second"
