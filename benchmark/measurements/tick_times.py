@@ -43,7 +43,7 @@ def grid_distances(ticks: np.ndarray, period: float) -> np.ndarray:
     windows = ((times - times[0]) / _WINDOW_S).astype(int)
     for window in range(windows.max() + 1):
         late[windows == window] -= np.median(late[windows == window])
-    return np.abs(late)
+    return np.asarray(np.abs(late))
 
 
 def _hosted(seconds: float) -> list[Row]:
