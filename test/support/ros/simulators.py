@@ -5,8 +5,10 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -154,6 +156,23 @@ class Listener:
                     subscription.callback(message[0])
                     taken = True
         return taken
+
+    @contextmanager
+    def spinning(self) -> Iterator[None]:
+        """Spin in the background, while the test waits for something else."""
+        ended = threading.Event()
+
+        def spin() -> None:
+            while not ended.is_set():
+                self._executor.spin_once(timeout_sec=0.05)
+
+        thread = threading.Thread(target=spin)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def spin_for(self, seconds: float) -> None:
         """Spin for some time, so that unexpected messages can arrive."""

@@ -36,9 +36,13 @@ class PageDriver:
 
     def wait(self, condition: Callable[[], bool], what: str, period_s: float = _PERIOD_S) -> None:
         """Wait until a condition holds."""
-        deadline = time.monotonic() + TIMEOUT_S
+        deadline, first = time.monotonic() + TIMEOUT_S, self.frame_count
         while not condition():
-            assert time.monotonic() < deadline, f"timeout: {what}"
+            if time.monotonic() > deadline:
+                frames = self.frame_count - first
+                raise AssertionError(
+                    f"timeout: {what}; {frames} frames of the viewer, with {', '.join(self.found)}"
+                )
             self.page.wait_for_timeout(1000.0 * period_s)
 
     def scroll_to(self, label: str) -> None:
@@ -59,7 +63,7 @@ class PageDriver:
                 seen.append((latest["frames"], rectangle))
             return bool(seen) and latest["frames"] >= seen[0][0] + _RESTING_FRAMES
 
-        self.wait(rests, f"{label}, but {', '.join(self.found)}", 0.02)
+        self.wait(rests, f"{label} at rest", 0.02)
         left, top, right, bottom = seen[0][1]
         return (left + right) / 2.0, (top + bottom) / 2.0
 

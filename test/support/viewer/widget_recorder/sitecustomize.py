@@ -1,10 +1,10 @@
 """Records the widgets of the viewer's page for tests; Python imports this file at its start.
 
 Only the process that builds a widget has its rectangle. The viewer's process writes the rectangles
-of its windows by title and of its visible widgets by window and label, and the number of its frames
-to the file that MUJOCO_ROS_WIDGETS names. Files beside it are requests: it brings the window to the
-front whose title is in the one that ends in ``.front``, and scrolls to the widget whose window and
-label are in the one that ends in ``.reveal``.
+of its windows by title and of its visible widgets by window and label in the last whole frame, and
+the number of its frames to the file that MUJOCO_ROS_WIDGETS names. Files beside it are requests: it
+brings the window to the front whose title is in the one that ends in ``.front``, and scrolls to the
+widget whose window and label are in the one that ends in ``.reveal``.
 """
 
 import json
@@ -45,7 +45,8 @@ class Recorder:
         self._windows: list[str] = []
         self._front = self._revealed = ""
         self._frames = 0
-        self._found: dict[str, list[float]] = {}
+        self._found: dict[str, list[float]] = {}  # in this frame so far
+        self._complete: dict[str, list[float]] = {}  # in the last whole frame, until written
         for name in WIDGETS:
             if hasattr(imgui, name):
                 setattr(imgui, name, self._recorded(getattr(imgui, name)))
@@ -57,7 +58,9 @@ class Recorder:
             if title == self._front:
                 imgui.SetNextWindowFocus()
                 self._front = ""
-            self._frames += title == EVERY_FRAME
+            if title == EVERY_FRAME:
+                self._frames += 1
+                self._complete, self._found = self._found, {}
             self._windows.append(title)
             result = begin(title, *args)
             corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
@@ -104,7 +107,7 @@ class Recorder:
             time.sleep(PERIOD_S)
             self._front = self._requested(".front") or self._front
             self._revealed = self._requested(".reveal") or self._revealed
-            found, self._found = self._found, {}
+            found, self._complete = self._complete, {}
             if found:
                 draft = self._path.with_suffix(".draft")
                 draft.write_text(json.dumps({"frames": self._frames, "widgets": found}))
