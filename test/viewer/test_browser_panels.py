@@ -148,6 +148,7 @@ def test_a_panel_that_a_program_declares_presses_its_button_and_sets_its_paramet
     with listener.spinning():
         shown.wait(lambda: window in shown.found, "the panel")
         shown.front(window)
+        shown.wait(lambda: f"{window}/Force##force" in shown.found, "the setting")
         shown.click(f"{window}/Open##{name}/open")
         shown.wait(lambda: bool(pressed), "the pressed button")
         shown.type(f"{window}/Force##force", "2.5")
