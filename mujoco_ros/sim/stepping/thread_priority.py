@@ -6,6 +6,8 @@ import os
 def schedule(priority: int) -> bool:
     """Give the calling thread a real-time priority; requires root or an ``rtprio`` limit.
 
+    Threads and processes that it starts afterwards do not inherit the priority.
+
     Args:
         priority: Priority for SCHED_FIFO, 1 to 99; 0 returns to normal time sharing.
 
@@ -14,7 +16,7 @@ def schedule(priority: int) -> bool:
     """
     if not hasattr(os, "sched_setscheduler"):
         return False
-    policy = os.SCHED_FIFO if priority else os.SCHED_OTHER
+    policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK if priority else os.SCHED_OTHER
     try:
         os.sched_setscheduler(0, policy, os.sched_param(priority))
     except OSError:

@@ -8,11 +8,16 @@ import os, threading
 from mujoco_ros.sim.stepping.thread_priority import schedule
 
 def mine():
-    return os.sched_getscheduler(0), os.sched_getparam(0).sched_priority
+    policy = os.sched_getscheduler(0) & ~os.SCHED_RESET_ON_FORK
+    return policy, os.sched_getparam(0).sched_priority
 
 def thread():
     allowed = schedule(3)
     assert mine() == ((os.SCHED_FIFO, 3) if allowed else (os.SCHED_OTHER, 0)), mine()
+    started = threading.Thread(target=lambda: others.append(mine()))
+    started.start()
+    started.join()
+    assert others.pop() == (os.SCHED_OTHER, 0)
     others.append(os.sched_getscheduler(main))
     assert schedule(0)
     assert mine() == (os.SCHED_OTHER, 0), mine()

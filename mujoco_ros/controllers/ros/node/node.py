@@ -57,6 +57,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.stepping.thread_priority import schedule
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -92,6 +93,8 @@ class ControllerNode(Node):
         plant = Plant(assemble(load_scene(values["scene"])), emit=lambda _event: None)
         index = find_robot(plant, values["robot"])
         robot, simulator = robot_model(plant, index), values["simulator"]
+        # In lockstep the clock waits for the ticks, and a run may be as fast as possible.
+        self._priority = 0 if values["lockstep"] else values["realtime_priority"]
         self._caller = caller
         self._planners: list[Planner] = []
         self._first_plans: list[Future[MotionPlan]] = []
@@ -168,7 +171,12 @@ class ControllerNode(Node):
         self.get_logger().info(f"starts when all topics of '{robot.name}' are received")
 
     def start(self) -> None:
-        """Do nothing; the node has no thread."""
+        """Request the real-time priority for the calling thread, which will run the ticks."""
+        if self._priority and not schedule(self._priority):
+            self.get_logger().info(
+                "the system permits no real-time priority (an 'rtprio' limit would); ticks may be "
+                "late while other programs are busy"
+            )
 
     def stop(self) -> None:
         """Stop the controller, with all joints holding, and close the planners."""

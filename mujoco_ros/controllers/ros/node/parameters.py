@@ -46,6 +46,15 @@ CONTROLLER_NODE_PARAMETERS = (
         read_only=True,
     ),
     ParameterSpec(
+        name="realtime_priority",
+        default=20,
+        description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
+        "so that ticks are not late while other programs are busy; not used in lockstep; 0 is none",
+        low=0,
+        high=99,
+        read_only=True,
+    ),
+    ParameterSpec(
         name="output",
         default=OUTPUTS[0],
         description="Type of commands: a stream of joint commands, or short trajectories, without "
