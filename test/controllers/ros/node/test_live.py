@@ -1,6 +1,8 @@
 """A controller node behaves as a hosted controller, also when it is killed."""
 
 import contextlib
+import os
+import sys
 import time
 from collections.abc import Iterator
 
@@ -136,3 +138,13 @@ def test_image_detection_gains_and_trajectories_work_over_ros(remote, beside):
     soft.wait_for(goal="EXEC_APPROACH", after=len(made))
     assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0, "set again"
     assert soft.stop() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="SCHED_FIFO is Linux'")
+def test_the_thread_with_the_ticks_has_a_real_time_priority_if_permitted(remote, beside):
+    remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})
+    in_real_time = beside("pick_place", scene="arm")
+    assert remote.listener.spin_until(lambda: "all inputs received" in in_real_time.log)
+    policy = os.sched_getscheduler(in_real_time.process.pid) & ~os.SCHED_RESET_ON_FORK
+    is_refused = "the system permits no real-time priority" in in_real_time.log
+    assert policy == (os.SCHED_OTHER if is_refused else os.SCHED_FIFO)
