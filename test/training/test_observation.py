@@ -26,7 +26,7 @@ def test_the_observation_equals_that_of_the_policy_in_each_term():
     network = host.supervised.machine.instances["WALK"]._network
     action, compared = np.zeros(12), 0
     decimation = round(table.period / table.tick)
-    for tick in range(200):
+    for tick in range(50 * decimation):
         velocity.receive(BodyVelocity(*COMMAND.tolist()), simulation.time)
         assert host.tick()
         if tick % decimation:
