@@ -16,7 +16,8 @@ def schedule(priority: int) -> bool:
     """
     if not hasattr(os, "sched_setscheduler"):
         return False
-    policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK if priority else os.SCHED_OTHER
+    # Only a privileged process may remove the flag again.
+    policy = (os.SCHED_FIFO if priority else os.SCHED_OTHER) | os.SCHED_RESET_ON_FORK
     try:
         os.sched_setscheduler(0, policy, os.sched_param(priority))
     except OSError:
