@@ -16,7 +16,7 @@ from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
 from mujoco_ros.sim.stepping.step_listener import StepListener, overrides
-from mujoco_ros.sim.stepping.thread_priority import schedule
+from mujoco_ros.sim.stepping.thread_priority import NOT_PERMITTED, schedule
 
 _LOG = logging.getLogger(__name__)
 _LONGEST_SLEEP_S = 0.01
@@ -174,10 +174,7 @@ class PhysicsThread:
             self._scheduled, self._scheduled_at = priority, now
         else:
             self._priority = 0  # request and log once
-            _LOG.info(
-                "the system permits no real-time priority (an 'rtprio' limit would); steps may be "
-                "late while other programs are busy"
-            )
+            _LOG.info(NOT_PERMITTED, "steps")
 
     def _run(self) -> None:
         error: BaseException | None = None

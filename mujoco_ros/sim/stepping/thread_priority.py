@@ -2,6 +2,12 @@
 
 import os
 
+NOT_PERMITTED = (
+    "the system permits no real-time priority (an 'rtprio' limit would); %s may be late while "
+    "other programs are busy"
+)
+"""Log line, with what may be late."""
+
 
 def schedule(priority: int) -> bool:
     """Give the calling thread a real-time priority; requires root or an ``rtprio`` limit.

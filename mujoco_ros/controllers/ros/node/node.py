@@ -57,7 +57,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.thread_priority import schedule
+from mujoco_ros.sim.stepping.thread_priority import NOT_PERMITTED, schedule
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -173,10 +173,7 @@ class ControllerNode(Node):
     def start(self) -> None:
         """Request the real-time priority for the calling thread, which will run the ticks."""
         if self._priority and not schedule(self._priority):
-            self.get_logger().info(
-                "the system permits no real-time priority (an 'rtprio' limit would); ticks may be "
-                "late while other programs are busy"
-            )
+            self.get_logger().info(NOT_PERMITTED % "ticks")
 
     def stop(self) -> None:
         """Stop the controller, with all joints holding, and close the planners."""

@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 
-_SHARED = {spec.name: spec for spec in (*Publishers.parameters, *CONTROLLER_PARAMETERS)}
+_OF_SIMULATOR = (*NODE_PARAMETERS, *Publishers.parameters, *CONTROLLER_PARAMETERS)
+_SHARED = {spec.name: spec for spec in _OF_SIMULATOR}
 
 CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
@@ -45,14 +47,10 @@ CONTROLLER_NODE_PARAMETERS = (
         "for all sensors and for plans, and is at a multiple of the period",
         read_only=True,
     ),
-    ParameterSpec(
-        name="realtime_priority",
-        default=20,
+    replace(
+        _SHARED["realtime_priority"],
         description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
         "so that ticks are not late while other programs are busy; not used in lockstep; 0 is none",
-        low=0,
-        high=99,
-        read_only=True,
     ),
     ParameterSpec(
         name="output",
