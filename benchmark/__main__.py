@@ -26,6 +26,7 @@ from benchmark.measurements import (
     tick_times,
     walking,
 )
+from benchmark.processes.child_process import end_children_on_sigterm
 from benchmark.report import Row, save, table
 from mujoco_ros.bridge.distribution import ros_distribution
 
@@ -136,4 +137,5 @@ def _keys(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
+    end_children_on_sigterm()
     sys.exit(main())

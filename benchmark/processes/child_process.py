@@ -47,6 +47,11 @@ def cpu_s(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
 
 
+def end_children_on_sigterm() -> None:
+    """Have SIGTERM leave all contexts of this process, so that its child processes end, too."""
+    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
+
+
 class Process:
     """A Python module that runs in a child process, with its output in a file."""
 

@@ -5,6 +5,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from benchmark.processes.child_process import end_children_on_sigterm
 from benchmark.soak.part import Part, run
 from benchmark.soak.samples import PROCESSES, Sample, load, summary
 
@@ -100,4 +101,5 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
+    end_children_on_sigterm()
     sys.exit(main())
