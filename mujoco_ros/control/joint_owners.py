@@ -51,10 +51,8 @@ class JointOwners:
 
     def by_source(self) -> Iterator[tuple[CommandSource, np.ndarray]]:
         """Yield each source that owns joints, and the indices of those joints."""
-        for code, source in enumerate(_SOURCES):
-            owned = np.flatnonzero(self._codes == code)
-            if owned.size:
-                yield source, owned
+        for code in sorted(set(self._codes.tolist())):
+            yield _SOURCES[code], np.flatnonzero(self._codes == code)
 
     def of(self, source: CommandSource) -> np.ndarray:
         """Return the indices of the joints that `source` owns."""

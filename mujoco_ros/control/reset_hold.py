@@ -117,6 +117,8 @@ class ResetHold:
 
     def held(self) -> dict[CommandSource, np.ndarray]:
         """Return the indices of the joints that are held against each source."""
+        if not self._held.any():
+            return {}
         rows = zip(_SOURCES, self._held, strict=True)
         return {source: np.flatnonzero(row) for source, row in rows if row.any()}
 

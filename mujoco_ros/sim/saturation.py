@@ -53,9 +53,10 @@ class Saturation:
     def steps(self) -> dict[str, int]:
         """Return the steps at the limit since the start, for each joint with any."""
         self._evaluate()
+        steps = self._steps.tolist()
         counts = [
-            max([int(own), *(int(self._steps[actuator]) for actuator in actuators)])
-            for own, actuators in zip(self._joint_steps, self._actuators, strict=True)
+            max([own, *(steps[actuator] for actuator in actuators)])
+            for own, actuators in zip(self._joint_steps.tolist(), self._actuators, strict=True)
         ]
         return {name: count for name, count in zip(self._names, counts, strict=True) if count}
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_clients import seconds
 from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
@@ -208,27 +209,23 @@ def test_a_button_resets_the_simulation(shown, listener):
 def test_the_simulation_continues_from_a_past_state_that_the_page_shows(shown, listener):
     clock = listener.record(Clock, "/clock")
 
-    def seconds() -> float:
-        stamp = clock.latest.clock
-        return float(stamp.sec + 1e-9 * stamp.nanosec)
-
     def is_paused() -> bool:
         request = GetSimulationState.Request()
         answer = listener.call(GetSimulationState, "get_simulation_state", request)
         return bool(answer.state.state == SimulationState.STATE_PAUSED)
 
-    assert listener.spin_until(lambda: len(clock) > 0 and seconds() > 1.0)
+    assert listener.spin_until(lambda: len(clock) > 0 and seconds(clock.latest.clock) > 1.0)
     shown.click("##history/##past")
     shown.middle("##history/Continue from here")
     now = listener.record(Clock, "/clock")  # the other one may have old messages in its queue
     assert listener.spin_until(lambda: len(now) > 0)
-    before = now.latest.clock.sec + 1e-9 * now.latest.clock.nanosec
+    before = seconds(now.latest.clock)
     shown.click("##history/Continue from here")
     assert listener.spin_until(is_paused)
     set_state(listener, SimulationState.STATE_PLAYING)
     count = len(clock)
     assert listener.spin_until(lambda: len(clock) > count)
-    earliest = min(it.clock.sec + 1e-9 * it.clock.nanosec for it in clock.messages[count:])
+    earliest = min(seconds(it.clock) for it in clock.messages[count:])
     assert earliest < before, "it continues from then"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import cv2
 import pytest
+from command_clients import seconds
 from geometry_msgs.msg import Point
 from page_driver import PageDriver
 from rclpy.parameter import Parameter
@@ -174,15 +175,12 @@ def test_a_film_of_past_states_is_saved(shown, listener, running):
     folder = running[1].parent / SAVED
     before = {*folder.glob("*.mp4")}
     clock = listener.record(Clock, "/clock")
-
-    def seconds() -> float:
-        stamp = clock.latest.clock
-        return float(stamp.sec + 1e-9 * stamp.nanosec)
-
     assert listener.spin_until(lambda: len(clock) > 0)
-    before_reset = seconds()
+    before_reset = seconds(clock.latest.clock)
     shown.click("Simulation/Reset")
-    assert listener.spin_until(lambda: 0.3 < seconds() < before_reset), "no past states to save"
+    assert listener.spin_until(lambda: 0.3 < seconds(clock.latest.clock) < before_reset), (
+        "no past states to save"
+    )
     listener.forget_subscriptions()
     set_state(listener, SimulationState.STATE_PAUSED)  # a second of film takes many
     try:

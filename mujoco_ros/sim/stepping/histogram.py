@@ -13,6 +13,7 @@ class Histogram:
         # An element of an array of Python is increased in half the time of one of NumPy.
         self._cells = array("q", bytes(8 * (limit_us + 1)))
         self._counts = np.frombuffer(self._cells, dtype=np.int64)
+        self._cumulative = np.zeros_like(self._counts)
 
     def add(self, duration_s: float) -> None:
         """Count one duration [s]."""
@@ -21,10 +22,11 @@ class Histogram:
 
     def percentiles(self, *percents: float) -> tuple[float, ...]:
         """Return percentiles [s], each the upper edge of its bin; NaN while empty."""
-        cumulative = np.cumsum(self._counts)
+        cumulative = np.cumsum(self._counts, out=self._cumulative)
         if not cumulative[-1]:
             return (float("nan"),) * len(percents)
-        ranks = np.asarray(percents) / 100.0 * cumulative[-1]
+        # Integers, or all counts would be converted.
+        ranks = np.ceil(np.asarray(percents) / 100.0 * cumulative[-1]).astype(np.int64)
         return tuple(float(b + 1) * 1e-6 for b in np.searchsorted(cumulative, ranks))
 
     def clear(self) -> None:

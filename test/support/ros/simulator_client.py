@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from command_clients import seconds
 from rclpy.action import ActionClient
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -118,8 +119,7 @@ class SimulatorClient:
 
     def time(self) -> float:
         """Return the last simulated time of /clock."""
-        stamp = self.clock.messages[-1].clock
-        return float(stamp.sec + 1e-9 * stamp.nanosec)
+        return seconds(self.clock.messages[-1].clock)
 
     def settle(self) -> None:
         """Wait until all messages in flight from a paused simulation have arrived."""
