@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from functools import partial
@@ -25,7 +26,14 @@ _QOS = QoSProfile(depth=1000)
 """With the usual depth of 10, a burst loses requests and responses."""
 _FLUSH_S = 0.25
 """Time in which a client receives a response on a busy machine [s]."""
+_PAUSES_S = tuple(0.1 * 2**i for i in range(8))
+"""Pauses before the response to a client that is not discovered yet is sent again [s]."""
+_MOST_UNSENT = 10
+"""Number of responses of a service that wait for such a pause; each attempt takes up to 100 ms."""
 T = TypeVar("T")
+
+# rclpy only warns that a response was not sent; raised as an error, it has another attempt follow.
+warnings.filterwarnings("error", r"failed to send response \(timeout\)", RuntimeWarning)
 
 
 class RequestRejectedError(Exception):
@@ -189,6 +197,7 @@ class Service:
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
         self._send = self._service.send_response
+        self._unsent = 0
         self._service.send_response = Responder.address
         self._thread = 0
 
@@ -210,7 +219,7 @@ class Service:
         responder.attempt(lambda: self._handler(request, responder))
         return responder
 
-    def _send_now(self, response: Any, header: Any) -> None:
+    def _send_now(self, response: Any, header: Any, attempt: int = 0) -> None:
         Service.sent_at = time.monotonic()
         try:
             self._send(response, header)
@@ -219,8 +228,26 @@ class Service:
         except rclpy_implementation.RCLError as error:
             _LOG.warning("%s: a response was lost: %s", self.name, error)
         except Exception as error:  # rclpy's EventsExecutor cannot pass it on
-            _LOG.exception("%s: a response could not be sent", self.name)
-            self._send(failure(self._kind.Response(), repr(error)), header)
+            # A warning that is an error becomes the cause of a SystemError in rclpy's bindings.
+            if not isinstance(error.__cause__ or error, RuntimeWarning):
+                _LOG.exception("%s: a response could not be sent", self.name)
+                response = failure(self._kind.Response(), repr(error))
+            self._send_again(response, header, attempt)
+
+    def _send_again(self, response: Any, header: Any, attempt: int) -> None:
+        """Send a response later, when the middleware has discovered all parts of its client."""
+        if attempt == len(_PAUSES_S) or self._unsent == _MOST_UNSENT:
+            _LOG.warning("%s: a response was lost: its client is not discovered", self.name)
+            return
+        self._unsent += 1
+
+        def send() -> None:
+            self._unsent -= 1
+            self._send_now(response, header, attempt + 1)
+
+        timer = threading.Timer(_PAUSES_S[attempt], later, (self._node, send))
+        timer.daemon = True
+        timer.start()
 
 
 def flush_responses() -> None:

@@ -10,6 +10,7 @@ import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import GetSimulationState
 from simulators import Domain, Listener
@@ -75,9 +76,6 @@ def listener(server: Server) -> Iterator[Listener]:
 def call(listener: Listener) -> Callable[[], Any]:
     client = listener.node.create_client(Trigger, "ask")
     assert listener.spin_until(client.service_is_ready)
-    # A ready service may not have discovered the client; such a response would be lost.
-    asked = (client.call_async(Trigger.Request()) for _ in range(60))
-    assert any(listener.spin_until(future.done, 1.0) for future in asked)
     return lambda: client.call_async(Trigger.Request())
 
 
@@ -240,6 +238,53 @@ def test_the_response_to_a_rejected_request_has_its_code_and_the_filled_fields()
     responder.attempt(reject)
     assert responder.result == (Result.RESULT_INCORRECT_STATE, "not now")
     assert responder.sent.state.state == 3
+
+
+def test_a_response_to_a_client_that_is_not_discovered_is_sent_again(
+    server: Server, listener: Listener, call: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._PAUSES_S", (0.05, 0.05, 0.05))
+    send, attempts = server.service._send, []
+
+    def undiscovered(*args: Any) -> None:
+        attempts.append(args)
+        if len(attempts) < 4:
+            raise SystemError from RuntimeWarning("failed to send response (timeout)")
+        send(*args)
+
+    server.service._send = undiscovered
+    server.handler = lambda _request, responder: respond(responder, "at last")
+    assert listener.result(call()).message == "at last"
+    assert len(attempts) == 4
+    assert server.service._unsent == 0
+
+
+def test_responses_that_a_client_cannot_receive_are_dropped_while_others_are_served(
+    server: Server,
+    listener: Listener,
+    call: Callable[[], Any],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._PAUSES_S", (0.05, 0.05))
+    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._MOST_UNSENT", 3)
+    requests: list[Any] = []
+
+    def handle(request: Any, responder: Responder) -> None:
+        requests.append(request)
+        respond(responder, "served")
+
+    server.handler = handle
+    # The service's requests match, and its responses, which are not kept, do not.
+    qos = QoSProfile(depth=10, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+    incompatible = listener.node.create_client(Trigger, "ask", qos_profile=qos)
+    futures = [incompatible.call_async(Trigger.Request()) for _ in range(5)]
+    assert listener.spin_until(lambda: len(requests) == 5)
+    assert listener.result(call()).message == "served"
+    assert listener.spin_until(lambda: caplog.text.count("is not discovered") == 5)
+    assert listener.result(call()).message == "served"
+    assert server.service._unsent == 0
+    assert not any(future.done() for future in futures)
 
 
 def test_without_an_executor_responses_are_sent_at_once(listener: Listener) -> None:
