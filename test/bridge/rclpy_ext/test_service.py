@@ -27,6 +27,8 @@ from mujoco_ros.cli.node_process import Executor
 from mujoco_ros.sim.command_queue import CommandQueue
 
 Handler = Callable[[Any, Responder], None]
+# pytest replaces the filters of warnings, and so the one of `Service`
+pytestmark = pytest.mark.filterwarnings("error:failed to send response:RuntimeWarning")
 
 
 class Server:
