@@ -101,6 +101,7 @@ class Listener:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
         self._subscriptions: list[Any] = []
+        self._taken = 0  # messages of recorded topics
         self._parameters: AsyncParameterClient | None = None
         self._clients: dict[str, Any] = {}
 
@@ -148,14 +149,14 @@ class Listener:
 
     def _take_waiting(self) -> bool:
         """Take all messages of recorded topics; the executor would take them one by one."""
-        taken = False
+        before = self._taken
         for subscription in self._subscriptions:
             take = subscription.handle.take_message
             with subscription.handle:
                 while (message := take(subscription.msg_type, True)) is not None:
                     subscription.callback(message[0])
-                    taken = True
-        return taken
+                    self._taken += 1
+        return self._taken > before
 
     @contextmanager
     def spinning(self) -> Iterator[None]:
@@ -179,7 +180,11 @@ class Listener:
         self.spin_until(lambda: False, seconds)
 
     def result(self, future: Any) -> Any:
-        assert self.spin_until(future.done), "the service did not answer"
+        before = self._taken
+        assert self.spin_until(future.done), (
+            f"the service did not answer; {self._taken - before} messages of "
+            f"{self.recordings} recorded topics arrived"
+        )
         return future.result()
 
     def call(self, kind: type, service: str, request: Any) -> Any:
