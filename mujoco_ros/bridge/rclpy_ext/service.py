@@ -26,10 +26,13 @@ _QOS = QoSProfile(depth=1000)
 """With the usual depth of 10, a burst loses requests and responses."""
 _FLUSH_S = 0.25
 """Time in which a client receives a response on a busy machine [s]."""
-_PAUSES_S = tuple(0.1 * 2**i for i in range(8))
-"""Pauses before the response to a client that is not discovered yet is sent again [s]."""
+_PAUSES_S = (0.2, 1.0, 5.0)
+"""Pauses before the response to a client that is not discovered yet is sent again [s].
+
+They are few: the middleware waits 100 ms in each attempt, in which rclpy holds the GIL.
+"""
 _MOST_UNSENT = 10
-"""Number of responses of a service that wait for such a pause; each attempt takes up to 100 ms."""
+"""Number of responses of a service that wait for such a pause."""
 T = TypeVar("T")
 
 # rclpy only warns that a response was not sent; raised as an error, it has another attempt follow.
