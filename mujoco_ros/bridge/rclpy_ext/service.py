@@ -36,7 +36,8 @@ _MOST_UNSENT = 10
 T = TypeVar("T")
 
 # rclpy only warns that a response was not sent; raised as an error, it has another attempt follow.
-warnings.filterwarnings("error", r"failed to send response \(timeout\)", RuntimeWarning)
+# The module limits this to the responses sent here: in others, an error would end the process.
+warnings.filterwarnings("error", r"failed to send response \(timeout\)", RuntimeWarning, __name__)
 
 
 class RequestRejectedError(Exception):
@@ -199,7 +200,7 @@ class Service:
             # A callback group keeps a reference to everything that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
         )
-        self._send = self._service.send_response
+        self._send = partial(_send, self._service)
         self._unsent = 0
         self._service.send_response = Responder.address
         self._thread = 0
@@ -251,6 +252,14 @@ class Service:
         timer = threading.Timer(_PAUSES_S[attempt], later, (self._node, send))
         timer.daemon = True
         timer.start()
+
+
+def _send(service: RclpyService, response: Any, header: Any) -> None:
+    """Send a response as `RclpyService.send_response` does; warnings belong to this module."""
+    if not isinstance(response, service.srv_type.Response):
+        raise TypeError(f"{type(response).__name__} is no response of '{service.srv_name}'")
+    with service.handle:
+        service.handle.service_send_response(response, getattr(header, "request_id", header))
 
 
 def flush_responses() -> None:

@@ -28,7 +28,9 @@ from mujoco_ros.sim.command_queue import CommandQueue
 
 Handler = Callable[[Any, Responder], None]
 # pytest replaces the filters of warnings, and so the one of `Service`
-pytestmark = pytest.mark.filterwarnings("error:failed to send response:RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings(
+    "error:failed to send response:RuntimeWarning:mujoco_ros.bridge.rclpy_ext.service"
+)
 
 
 class Server:
