@@ -3,8 +3,10 @@
 // The page sends the state of buttons and keys with each of its frames, and the viewer reads the
 // newest when it builds a frame of its own. So a click that is shorter than that, as on a busy
 // machine, would be lost. Here what the mouse does after a button has changed waits until the
-// viewer has read the change. A key that was pressed is released then, too. All keeps its order,
-// but for keys that are pressed while others wait for their release, as when somebody types.
+// viewer has read the change, and a press elsewhere until it has read the motion there: widgets
+// such as tabs ignore a press unless the mouse was over them in the frame before. A key that was
+// pressed is released then, too. All keeps its order, but for keys that are pressed while others
+// wait for their release, as when somebody types.
 
 const heldInput = (() => {
   "use strict";
@@ -16,6 +18,7 @@ const heldInput = (() => {
   let sent = 0; // Messages with the state of buttons and keys.
   let read = 0; // Those of them that the viewer has read.
   let readAt = 0; // When it has read the last one.
+  let motion = null; // The last one of the mouse.
   let button = null; // The last change of a button.
   let key = null; // The last press of a key.
   const pressed = new Set(); // Buttons that were pressed in the scene.
@@ -34,8 +37,10 @@ const heldInput = (() => {
     if (event.type === "keydown") return false;
     // A modifier must not end before what it modifies.
     if (event.type === "keyup") return [key, button].some((it) => isRecent(it) && isUnread(it));
+    const isAtButton = button !== null && isNear(event, button.event);
+    if (event.type === "mousedown" && !isAtButton && isUnread(motion)) return true;
     if (button === null) return false;
-    const isAtRelease = button.event.type === "mouseup" && isNear(event, button.event);
+    const isAtRelease = button.event.type === "mouseup" && isAtButton;
     return isUnread(button, isAtRelease ? 2 : 0);
   };
   const mustFollow = (press, held) =>
@@ -51,6 +56,7 @@ const heldInput = (() => {
     queue.push(event);
   };
   const note = (event) => {
+    if (event.type === "mousemove") motion = change(event);
     if (event.type === "mousedown" || event.type === "mouseup") button = change(event);
     if (event.type === "keydown") key = change(event);
   };
@@ -100,7 +106,7 @@ const heldInput = (() => {
       isConnected = true;
       sent = read = 0;
       readAt = performance.now();
-      button = key = null;
+      motion = button = key = null;
       proceed();
     },
     disconnect() {

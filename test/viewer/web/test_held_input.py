@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web import page_script
+from mujoco_ros.viewer.web.page_script import part
 
-PAGE = """<!doctype html><html><head><script>%s</script></head>
+PAGE = """<!doctype html><html><head>%s</head>
 <body><canvas width="200" height="200"></canvas><button>beside the scene</button><script>
   window.received = [];
   for (const type of ["mousedown", "mousemove", "mouseup", "wheel", "keydown", "keyup"]) {
@@ -24,9 +24,10 @@ DOWN, UP = "mousedown 0 at 50,50", "mouseup 0 at 50,50"
 def page(browser: Any) -> Iterator[Any]:
     """A page with a scene, connected, with the mouse in the scene."""
     page = browser.new_page()
-    page.set_content(PAGE % page_script.HELD_INPUT.decode())
+    page.set_content(PAGE % part("held_input").decode())
     page.evaluate("heldInput.connect(); window.total = 0")
     page.mouse.move(50, 50)
+    read(page, 2)
     page.evaluate("received.length = 0")
     yield page
     page.close()
@@ -94,6 +95,18 @@ def test_the_second_press_of_a_double_click_does_not_wait(page):
     page.mouse.move(52, 51)
     page.mouse.down()
     assert received(page)[2:] == ["mousemove 0 at 52,51", "mousedown 0 at 52,51"]
+
+
+def test_a_press_waits_until_the_viewer_has_read_the_motion_to_its_place(page):
+    page.mouse.move(90, 90)
+    page.mouse.down()
+    page.mouse.up()
+    read(page, 1)  # it may still lack the motion
+    assert received(page) == ["mousemove 0 at 90,90"]
+    read(page, 1)
+    assert received(page)[1:] == ["mousedown 0 at 90,90"]
+    read(page, 2)
+    assert received(page)[2:] == ["mouseup 0 at 90,90"]
 
 
 def test_a_long_press_is_released_at_once(page):

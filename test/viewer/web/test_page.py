@@ -116,7 +116,7 @@ def test_the_page_has_headers_that_keep_other_sites_from_reading_and_embedding_i
     assert "Access-Control-Allow-Origin" not in headers
     assert "<title>arm \u2013 mujoco_ros</title>".encode() in body
     assert int(headers["Content-Length"]) == len(body)
-    assert body.index(b"ReconnectingSocket") < body.index(b"web_client.js"), (
+    assert body.index(b"ReconnectingSocket") < body.index(b'src="web_client.js"'), (
         "Studio's script is first"
     )
     status, headers, body = served.get("/model")

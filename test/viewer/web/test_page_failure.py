@@ -1,0 +1,72 @@
+"""What the page shows when Studio's program cannot run."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from mujoco_ros.viewer.web.page_script import part
+
+NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"
+STOPPED = "The viewer has stopped: "
+RELOAD = "\nReload this page, or use the phone page."
+
+
+@pytest.fixture
+def page(browser: Any) -> Iterator[Any]:
+    page = browser.new_page()
+    page.set_content(f"<html><head>{part('page_failure').decode()}</head><body></body></html>")
+    yield page
+    page.close()
+
+
+def shown(page: Any) -> str:
+    page.wait_for_selector("#failure")
+    return str(page.inner_text("#failure"))
+
+
+def test_a_page_that_runs_shows_no_failure(page):
+    frame = "() => new Promise(done => requestAnimationFrame(done))"
+    context = "document.createElement('canvas').getContext('webgl2') !== null"
+    page.evaluate(frame)
+    assert page.evaluate(context)
+    assert not page.evaluate("pageFailure.hasFailed || document.getElementById('failure')")
+
+
+def test_a_browser_without_webgl_2_is_told_what_it_lacks(page):
+    page.evaluate(
+        """() => {
+            const canvas = document.createElement("canvas");
+            canvas.getContext("2d"); // a canvas has one kind of context
+            canvas.getContext("webgl2");
+        }"""
+    )
+    assert shown(page).startswith(NO_WEBGL)
+    assert page.evaluate("pageFailure.hasFailed")
+
+
+def test_an_exception_in_a_frame_is_shown(page):
+    page.evaluate("requestAnimationFrame(() => { throw new TypeError('too large'); })")
+    assert shown(page) == f"{STOPPED}TypeError: too large{RELOAD}"
+
+
+def test_a_program_that_cannot_start_is_shown(page):
+    page.evaluate(
+        """() => {
+            const error = new RangeError("could not allocate memory");
+            window.dispatchEvent(new ErrorEvent("error", { error, filename: "/web_client.js" }));
+        }"""
+    )
+    assert shown(page) == f"{STOPPED}RangeError: could not allocate memory{RELOAD}"
+
+
+def test_an_aborted_program_is_shown(page):
+    page.evaluate("() => { Promise.reject(new WebAssembly.RuntimeError('Aborted()')); }")
+    assert shown(page) == f"{STOPPED}RuntimeError: Aborted(){RELOAD}"
+
+
+def test_errors_of_other_scripts_do_not_stop_the_page(page):
+    page.evaluate("() => { Promise.reject(new Error('of an extension')); }")
+    page.evaluate("setTimeout(() => { throw new Error('of an extension'); })")
+    page.wait_for_timeout(300)
+    assert not page.evaluate("pageFailure.hasFailed")
