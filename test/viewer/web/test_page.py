@@ -36,9 +36,12 @@ CONTROLS = """
       send(text) {
         if (text.startsWith("theme=")) sent.push(text);
       }
+      close(code) {
+        sent.push(code);
+      }
     };
 """
-"""Gives a page control of the viewer and records its messages."""
+"""Gives a page control of the viewer and records its themes and the code of the end."""
 
 
 class Counter(plugin.ViewerPlugin):
@@ -192,6 +195,19 @@ def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(se
     page.emulate_media(color_scheme="dark")
     assert theme() == ("theme=dark", "dark")
     context.close()
+
+
+def test_a_page_that_has_stopped_leaves_the_control_to_others(served, browser):
+    page = browser.new_page()
+    page.add_init_script(CONTROLS)
+    page.route("**/web_client.*", lambda route: route.abort())
+    page.goto(f"http://127.0.0.1:{served.guard.port}/")
+    page.evaluate("() => { new WebSocket('/state'); }")
+    page.wait_for_function("sent.length === 1")
+    page.evaluate("requestAnimationFrame(() => { throw new TypeError('too large'); })")
+    page.wait_for_function("sent.length === 2")
+    assert page.evaluate("sent[1]") == 4000
+    page.close()
 
 
 @pytest.mark.parametrize("path", ["/", "/model", "/model?total_bytes", "/web_client.js", "/state"])
