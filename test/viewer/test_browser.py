@@ -372,6 +372,25 @@ def test_a_short_click_on_a_slow_page_is_read(simulator, listener, browser):
             assert is_back, "the click has no effect"
 
 
+def test_a_quick_drag_on_a_slow_page_is_read(simulator, listener, browser):
+    joints = listener.record(JointState, "/joint_states")
+    with opened_page(browser, simulator, SIZE, SLOW) as shown:
+        shown.click("arm###robot arm/Joints")
+        assert listener.spin_until(lambda: len(joints) > 0)
+        x, y = shown.middle(f"arm###robot arm/##{joints.latest.name[0]} reference")
+        for end in (x + 30.0, x - 30.0):
+            start = joints.latest.position[0]
+            shown.page.mouse.move(x, y)
+            shown.page.mouse.down()
+            shown.page.mouse.move(end, y)
+            shown.page.mouse.up()
+            is_moved = listener.spin_until(
+                lambda start=start: abs(joints.latest.position[0] - start) > 0.2
+            )
+            assert is_moved, "the drag has no effect"
+            listener.spin_for(3.0)
+
+
 def test_a_page_that_is_closed_moves_no_slider_and_presses_no_button(simulator, listener, browser):
     joints = listener.record(JointState, "/joint_states")
     assert listener.spin_until(lambda: len(joints) > 0)

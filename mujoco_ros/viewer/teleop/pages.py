@@ -17,7 +17,8 @@ _FOLDER = Path(__file__).parent / "static"
 _PAGE = "phone.html"
 _TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
 _POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src blob:; connect-src 'self'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src 'self' blob:"
 )
 
 

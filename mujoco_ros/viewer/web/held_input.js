@@ -3,10 +3,11 @@
 // The page sends the state of buttons and keys with each of its frames, and the viewer reads the
 // newest when it builds a frame of its own. So a click that is shorter than that, as on a busy
 // machine, would be lost. Here what the mouse does after a button has changed waits until the
-// viewer has read the change, and a press elsewhere until it has read the motion there: widgets
-// such as tabs ignore a press unless the mouse was over them in the frame before. A key that was
-// pressed is released then, too. All keeps its order, but for keys that are pressed while others
-// wait for their release, as when somebody types.
+// viewer has read the change, and a change elsewhere until it has read the motion there: widgets
+// such as tabs ignore a press unless the mouse was over them in the frame before, and a drag ends
+// where the button was last seen pressed. A key that was pressed is released then, too. All keeps
+// its order, but for keys that are pressed while others wait for their release, as when somebody
+// types.
 
 const heldInput = (() => {
   "use strict";
@@ -32,13 +33,14 @@ const heldInput = (() => {
     performance.now() - readAt < HALTED_MS;
   // What remains near a release waits for less, so that two clicks stay a double click.
   const isNear = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) <= NEAR_PX;
+  const isOfButton = (event) => event.type === "mousedown" || event.type === "mouseup";
   const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
   const mustWait = (event) => {
     if (event.type === "keydown") return false;
     // A modifier must not end before what it modifies.
     if (event.type === "keyup") return [key, button].some((it) => isRecent(it) && isUnread(it));
     const isAtButton = button !== null && isNear(event, button.event);
-    if (event.type === "mousedown" && !isAtButton && isUnread(motion)) return true;
+    if (isOfButton(event) && !isAtButton && isUnread(motion)) return true;
     if (button === null) return false;
     const isAtRelease = button.event.type === "mouseup" && isAtButton;
     return isUnread(button, isAtRelease ? 2 : 0);
@@ -57,7 +59,7 @@ const heldInput = (() => {
   };
   const note = (event) => {
     if (event.type === "mousemove") motion = change(event);
-    if (event.type === "mousedown" || event.type === "mouseup") button = change(event);
+    if (isOfButton(event)) button = change(event);
     if (event.type === "keydown") key = change(event);
   };
 

@@ -33,7 +33,7 @@ def test_a_page_that_runs_shows_no_failure(page):
     assert not page.evaluate("pageFailure.hasFailed || document.getElementById('failure')")
 
 
-def test_a_browser_without_webgl_2_is_told_what_it_lacks(page):
+def test_a_browser_without_webgl_2_shows_what_it_lacks(page):
     page.evaluate(
         """() => {
             const canvas = document.createElement("canvas");
