@@ -1,5 +1,5 @@
-"""The script added to Studio's page: it measures its lag, reconnects, keeps the theme, and
-holds back input that the viewer would miss.
+"""The script added to Studio's page: it measures its lag, reconnects, keeps the theme, reads
+touches, and holds back input that the viewer would miss.
 
 Until the program of the page runs, it shows that it loads, and if it fails, why.
 """
@@ -12,6 +12,7 @@ from websockets.http11 import Response
 
 PAGES = ("/", "/index.html")
 """Paths of Studio's page."""
+_PARTS = ("page_failure", "large_views", "touch_input", "held_input", "page_script")
 _HEAD = b"<head>"
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 
@@ -21,7 +22,7 @@ def part(name: str) -> bytes:
     return b"<script>%s</script>" % Path(__file__).with_name(f"{name}.js").read_bytes()
 
 
-_SCRIPT = b"".join(map(part, ("page_failure", "large_views", "held_input", "page_script")))
+_SCRIPT = b"".join(map(part, _PARTS))
 _OVERLAY = b'<script type="module" src="/teleop/overlay.js"></script>'
 
 
