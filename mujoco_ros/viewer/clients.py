@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.message_fields import FieldClient
-from mujoco_ros.viewer.message_shapes import Shape, TfFrame
+from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 
 if TYPE_CHECKING:  # they need classes of this module
     from mujoco_ros.viewer.entity_client import EntityClient
@@ -290,8 +290,11 @@ class DrawingClient(Protocol):
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
         """Return the newest shapes of each subscribed topic."""
 
-    def need_frames(self, names: Collection[str]) -> None:
-        """Set the names of the frames of /tf that shapes need."""
+    def joint_paths(self) -> Mapping[str, JointPath]:
+        """Return the newest trajectory of each subscribed topic, until its end."""
+
+    def need_frames(self, names: Collection[str] | None) -> None:
+        """Set the names of the frames of /tf that shapes need; None for all."""
 
 
 class DriveClient(Protocol):

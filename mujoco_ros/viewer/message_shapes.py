@@ -24,6 +24,8 @@ class ShapeKind(StrEnum):
     TEXT = "text"
     TRIANGLE = "triangle"
     MESH = "mesh"
+    FORCE = "force"
+    TORQUE = "torque"
 
 
 @dataclass(eq=False, kw_only=True, slots=True)
@@ -82,7 +84,8 @@ class Shape:
             edges at its first corner [m] and its normal.  # (3, 3)
         size: Lengths of a box, or diameters and height [m]; of a mesh, the factors of its
             coordinates.  # (3,)
-        end: End of an arrow or line [m].  # (3,)
+        end: End of an arrow or line [m]; of a force or torque, the position plus the vector [N or
+            Nm].  # (3,)
         width: Diameter of an arrow or line [m].
         colour: Red, green, blue and opacity in 0..1.
         text: A text, whose middle is the position.
@@ -137,6 +140,20 @@ class Shape:
         if carrying is None or relative is None:
             return None
         return carrying @ self.carrier.pose @ relative
+
+
+class JointPath(NamedTuple):
+    """Positions of joints that a trajectory contains.
+
+    Attributes:
+        joints: Their names.
+        positions: Those of the points [rad or m].  # (n, joints)
+        end: Simulated time at which the trajectory ends; infinite if it has no times [s].
+    """
+
+    joints: tuple[str, ...]
+    positions: np.ndarray
+    end: float
 
 
 class TfFrame(NamedTuple):

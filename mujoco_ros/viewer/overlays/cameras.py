@@ -20,8 +20,7 @@ def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     radius = _RADIUS * scale.radius
     for camera in scene.layout.every_camera:
         apex = scene.data.cam_xpos[camera.camera]
-        axes = scene.data.cam_xmat[camera.camera].reshape(3, 3)
-        corners = [apex + axes @ corner for corner in _corners(camera)]
+        corners = image_corners(scene.data, camera)
         geoms += outline(corners, radius, CAMERA)
         for corner in corners:
             geoms += line(apex, corner, radius, CAMERA)
@@ -30,15 +29,16 @@ def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
     return geoms
 
 
-def _corners(camera: Camera) -> list[np.ndarray]:
-    """Return the corners of the image, clockwise from the top left, in MuJoCo's camera frame [m].
+def image_corners(data: mujoco.MjData, camera: Camera) -> list[np.ndarray]:
+    """Return the corners of the image in ``world``, clockwise from the top left [m].  # each (3,)
 
-    Its x axis points to the right, y up, and z backwards.
+    The x axis of MuJoCo's camera frame points to the right, y up, and z backwards.
     """
+    position, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)
     optics = camera.intrinsics
     horizontal = [(column - optics.cx) / optics.fx for column in (-0.5, camera.width - 0.5)]
     vertical = [(optics.cy - row) / optics.fy for row in (-0.5, camera.height - 0.5)]
     return [
-        _LENGTH_M * np.array([horizontal[column], vertical[row], -1.0])
+        position + _LENGTH_M * axes @ np.array([horizontal[column], vertical[row], -1.0])
         for column, row in ((0, 0), (1, 0), (1, 1), (0, 1))
     ]

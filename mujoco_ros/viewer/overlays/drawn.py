@@ -10,7 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
 from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
 from mujoco_ros.viewer.style import Colour
 
@@ -51,6 +51,13 @@ class Frames:
         self._bodies[WORLD] = 0
         self._found: dict[str, Pose | None] = {}
         self._children: dict[str, list[str]] | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Return the names of all frames, bodies first."""
+        published = list(self._published)
+        parents = {it.parent for name in published if (it := self._published.get(name))}
+        return [*self._bodies, *sorted({*published, *parents} - self._bodies.keys())]
 
     def pose(self, frame: str) -> Pose | None:
         """Return the pose of a frame in ``world``; None if it is not known."""
@@ -123,7 +130,7 @@ def placed_texts(shapes: Iterable[Shape], frames: Frames, *, most: int) -> Itera
 
 
 def drawn(
-    shapes: Iterable[Shape], frames: Frames, unknown: set[str], *, most: int
+    shapes: Iterable[Shape], frames: Frames, unknown: set[str], scale: Scale, *, most: int
 ) -> list[mujoco.MjvGeom]:
     """Return geoms of at most `most` shapes; add unknown frames to `unknown`.
 
@@ -151,7 +158,10 @@ def drawn(
             geoms.append(solid(_SOLIDS[shape.kind], half, start, axes @ shape.axes, shape.colour))
             continue
         end, radius = pose.position + axes @ shape.end, 0.5 * shape.width
-        if shape.kind is ShapeKind.ARROW:
+        if shape.kind in (ShapeKind.FORCE, ShapeKind.TORQUE):
+            length = scale.force if shape.kind is ShapeKind.FORCE else scale.torque
+            geoms += arrow(start, length * (end - start), radius, shape.colour)
+        elif shape.kind is ShapeKind.ARROW:
             geoms += arrow(start, end - start, radius, shape.colour)
         else:
             geoms += line(start, end, radius, shape.colour)

@@ -11,15 +11,15 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays.ghost import Ghost
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
-from mujoco_ros.viewer.overlays.shapes import line
-from mujoco_ros.viewer.style import AXES, TRAIL
+from mujoco_ros.viewer.overlays.shapes import axes_at, frame_length, line
+from mujoco_ros.viewer.style import TRAIL
 
 _SPAN_S, _POINTS = 10.0, 150
 """Length of a trail, and its points."""
 _LEAST_M = 0.002
 """Shortest distance between two points of a trail."""
-_TRAIL_RADIUS, _AXIS_RADIUS = 0.04, 0.03
-"""Radii, as a share of the length of the axes."""
+_TRAIL_RADIUS = 0.04
+"""Radius, as a share of the length of the axes."""
 
 
 @dataclass
@@ -59,13 +59,14 @@ class EntityMarks:
             self._model, self._trails = self._state.model, {}
         geoms: list[mujoco.MjvGeom] = []
         has_ghost = False
-        length = float(scene.model.vis.scale.framelength * scene.model.stat.meansize)
+        length = frame_length(scene.model)
         for name, entity in self._displays.entities.items():
             display = self._displays.of(name)
             has_ghost |= display.references
             if display.frames:
                 for body in entity.bodies or (entity.root,):
-                    geoms += _axes(scene.data, body, length)
+                    axes = scene.data.xmat[body].reshape(3, 3)
+                    geoms += axes_at(scene.data.xpos[body], axes, length)
             if display.trail:
                 geoms += self._trail(scene, name, display.trail, _TRAIL_RADIUS * length)
         return geoms + self._ghost(scene, scale) if has_ghost else geoms
@@ -82,13 +83,3 @@ class EntityMarks:
             trail.add(self._state.time, position)
         points = [*(point for _, point in trail.points), position]
         return [geom for start, end in pairwise(points) for geom in line(start, end, radius, TRAIL)]
-
-
-def _axes(data: mujoco.MjData, body: int, length: float) -> list[mujoco.MjvGeom]:
-    """Return the axes of the frame of a body."""
-    origin, axes = data.xpos[body], data.xmat[body].reshape(3, 3)
-    return [
-        geom
-        for axis, colour in enumerate(AXES)
-        for geom in line(origin, origin + length * axes[:, axis], _AXIS_RADIUS * length, colour)
-    ]

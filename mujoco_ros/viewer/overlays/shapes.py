@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from mujoco_ros.viewer.style import Colour
+from mujoco_ros.viewer.style import AXES, Colour
 
 _ARROW = int(mujoco.mjtGeom.mjGEOM_ARROW)
 _CAPSULE = int(mujoco.mjtGeom.mjGEOM_CAPSULE)
@@ -13,6 +13,8 @@ _SPHERE = int(mujoco.mjtGeom.mjGEOM_SPHERE)
 
 _MIN_LENGTH_M = 1e-4
 """Shorter arrows and lines are not drawn, because their direction is not visible."""
+_AXIS_RADIUS = 0.03
+"""Of the axes of a frame, as a share of their length."""
 _UPRIGHT = np.eye(3)
 
 
@@ -40,6 +42,26 @@ def outline(corners: Sequence[np.ndarray], radius: float, colour: Colour) -> lis
         geom
         for start, end in zip(corners, following, strict=True)
         for geom in line(start, end, radius, colour)
+    ]
+
+
+def frame_length(model: mujoco.MjModel) -> float:
+    """Return the length of the axes of frames, that of MuJoCo's own [m]."""
+    return float(model.vis.scale.framelength * model.stat.meansize)
+
+
+def axes_at(origin: np.ndarray, axes: np.ndarray, length: float) -> list[mujoco.MjvGeom]:
+    """Return the axes of a frame.
+
+    Args:
+        origin: [m].  # (3,)
+        axes: Rotation matrix.  # (3, 3)
+        length: Of each axis [m].
+    """
+    return [
+        geom
+        for axis, colour in enumerate(AXES)
+        for geom in line(origin, origin + length * axes[:, axis], _AXIS_RADIUS * length, colour)
     ]
 
 

@@ -21,6 +21,7 @@ from mujoco_ros.viewer.panels.world.world import WorldPanel
 def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> list[Panel]:
     """Return all panels, in the order of their tabs."""
     parameters, commands = clients.parameters, clients.commands
+    overlays = OverlaysPanel(state, parameters, clients.drawings, displays)
     return [
         SimulationPanel(state, clients),
         RobotsPanel(state, parameters, commands),
@@ -28,10 +29,10 @@ def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> li
         DrivePanel(state, clients.drive),
         DeclaredWindows(state, clients),
         WorldPanel(state, clients, displays),
-        CamerasPanel(state, clients.images),
+        CamerasPanel(state, clients.images, lambda: overlays.shows_cameras),
         PlotsPanel(state, parameters, clients.fields),
         LogPanel(state, clients.log),
-        OverlaysPanel(state, parameters, clients.drawings, displays),
+        overlays,
         TargetsPanel(state, commands),
         InteractiveMarkersPanel(state, clients.markers, clients.drawings),
     ]

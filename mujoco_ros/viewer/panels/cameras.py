@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
@@ -13,12 +14,27 @@ from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.overlays.cameras import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
+from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 _INITIALLY_SELECTED = 2
+_FLAGS = imgui.WindowFlags
+_PICTURE = (
+    int(_FLAGS.NoDecoration)
+    | int(_FLAGS.NoInputs)
+    | int(_FLAGS.NoBackground)
+    | int(_FLAGS.NoBringToFrontOnFocus)
+    | int(_FLAGS.NoFocusOnAppearing)
+    | int(_FLAGS.NoNav)
+    | int(_FLAGS.NoDocking)
+    | int(_FLAGS.NoSavedSettings)
+)
+_LEAST_WIDTH = 48.0
+"""Of an image in the scene [px]."""
 _THUMBNAIL_WIDTH, _ENLARGED_WIDTH = 320, 640
 """Largest widths of the received images [px]."""
 _ENLARGED_SHARE = 0.6
@@ -40,8 +56,18 @@ class CamerasPanel(Panel):
     title = "Cameras"
     area = DockArea.LEFT_BELOW
 
-    def __init__(self, state: SharedState, images: ImageClient) -> None:
+    def __init__(
+        self, state: SharedState, images: ImageClient, in_scene: Callable[[], bool]
+    ) -> None:
+        """Show cameras of a state.
+
+        Args:
+            state: The state.
+            images: Receives the images.
+            in_scene: Returns whether the images are drawn in the scene, too.
+        """
         super().__init__(state)
+        self._in_scene = in_scene
         self.selected: set[CameraKey] = set()
         self.kind = ImageKind.COLOUR
         self.enlarged: CameraKey | None = None
@@ -63,7 +89,8 @@ class CamerasPanel(Panel):
             self.selected = kept or set(cameras[:_INITIALLY_SELECTED])
             if self.enlarged not in cameras:
                 self.enlarged = None
-        shown = {self._thumbnail(camera) for camera in self.selected if self._is_visible}
+        is_shown = self._is_visible or self._in_scene()
+        shown = {self._thumbnail(camera) for camera in self.selected if is_shown}
         if self.enlarged:
             shown.add(self._large(self.enlarged))
         self._subscribe(shown)
@@ -82,6 +109,44 @@ class CamerasPanel(Panel):
     def on_exit(self, _: messages.ExitEvent) -> None:
         """End all subscriptions."""
         self._subscribe(set())
+
+    @messages.handler(priority=messages.Priority.USER)
+    def on_build_pictures(self, _: messages.BuildGuiEvent) -> None:
+        """Build the images in the scene, behind all windows."""
+        if self._in_scene() and self.state.shown is None:
+            self._guard("images in the scene", self._build_pictures)
+
+    def _build_pictures(self) -> None:
+        viewer, page = self.viewer, imgui.GetIO().DisplaySize
+        if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
+            return
+        projection = ScreenProjection.of(
+            *(viewer.model, viewer.data, viewer.camera), width=page.x, height=page.y
+        )
+        for camera in self.state.layout.every_camera:
+            key = self._thumbnail((camera.namespace, camera.name))
+            image = self._images.newest.get(key)
+            if key.camera not in self.selected or key not in self._textures or image is None:
+                continue
+            projected = [projection.project(it) for it in image_corners(viewer.data, camera)]
+            corners = [it for it in projected if it is not None]
+            if len(corners) == len(projected):
+                self._build_picture(key, image, np.array(corners))
+
+    def _build_picture(self, key: ImageKey, image: Thumbnail, corners: np.ndarray) -> None:
+        """Build an upright image in the middle of the projected corners [px].  # (4, 2)"""
+        rows, columns = image.pixels.shape[:2]
+        width = float(np.linalg.norm(corners[[0, 3]].mean(axis=0) - corners[[1, 2]].mean(axis=0)))
+        width = min(max(width, _LEAST_WIDTH), float(key.max_width))
+        height = width * rows / columns
+        x, y = corners.mean(axis=0) - 0.5 * np.array([width, height])
+        imgui.SetNextWindowPos(imgui.Vec2(x, y))
+        imgui.SetNextWindowSize(imgui.Vec2(width, height))
+        imgui.PushStyleVar(imgui.StyleVar.WindowPadding, imgui.Vec2(0.0, 0.0))
+        imgui.Begin(f"##in scene {key.camera}", None, _PICTURE)
+        imgui.PopStyleVar()
+        imgui.Image(self._textures[key], imgui.Vec2(width, height))
+        imgui.End()
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the window, if the model has cameras."""

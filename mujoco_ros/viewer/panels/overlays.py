@@ -21,8 +21,11 @@ from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_t
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
 from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
 from mujoco_ros.viewer.overlays.ghost import Ghost
+from mujoco_ros.viewer.overlays.joint_paths import JointPaths
 from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed_scene
+from mujoco_ros.viewer.overlays.tf_frames import tf_frames
+from mujoco_ros.viewer.panels.contact_table import build_contacts
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import coloured, text
 from mujoco_ros.viewer.projection import ScreenProjection
@@ -31,6 +34,7 @@ from mujoco_ros.viewer.web.page import PanelsHidden
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
+_TF = "TF frames"
 _SCALE_RANGE = (0.01, 1000.0)
 _MOST_NAMED = 5
 """Unknown frames, and meshes that are not drawn, that are named."""
@@ -60,6 +64,7 @@ class OverlaysPanel(Panel):
         self._marks = EntityMarks(state, displays)
         self._parameters, self._drawings = parameters, drawings
         self._meshes = MeshFiles(files_of_clients(parameters))
+        self._joint_paths = JointPaths()
         self._topics: dict[str, bool] = {}
         self._texts: list[PlacedText] = []
         self._unknown: set[str] = set()
@@ -70,7 +75,11 @@ class OverlaysPanel(Panel):
             "Force-torque sensors": (sensed, "As published on wrench/<name>."),
             "References": (Ghost(), "The robot at its joint references,\nas a ghost."),
             "Balance": (balance, "Centre of mass and support polygon\nof floating robots."),
-            "Cameras": (fields_of_view, "What each camera shows."),
+            "Cameras": (
+                fields_of_view,
+                "What each camera shows, with the images\nof those that are selected in Cameras.",
+            ),
+            _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand those of all bodies."),
         }
         self.shown = {name: name == "External wrenches" for name in self._overlays}
         self.scale = Scale()
@@ -83,6 +92,7 @@ class OverlaysPanel(Panel):
         scene = self._scene()
         if scene is None:
             return
+        self._frames = Frames(scene, self._drawings.frames)
         for name, (draw, _tip) in self._overlays.items():
             if not self.shown[name]:
                 continue
@@ -97,7 +107,7 @@ class OverlaysPanel(Panel):
     def _draw_topics(self, scene: OverlayScene) -> None:
         """Draw the messages of the shown topics."""
         geoms, self._unknown, self._is_full = self.viewer.extra_geoms, set(), False
-        frames = Frames(scene, self._drawings.frames)
+        frames = self._frames
         found = self._drawings.shapes()
         self._meshes.follow(found)
         for topic, each in found.items():
@@ -107,12 +117,27 @@ class OverlaysPanel(Panel):
                 if self._parameters.known:  # with the folders of files
                     shapes = self._meshes.triangles(topic, each)
                 self._is_full |= len(shapes) > left
-                geoms += drawn(shapes, frames, self._unknown, most=left)
+                geoms += drawn(shapes, frames, self._unknown, self.scale, most=left)
                 self._texts += placed_texts(shapes, frames, most=left)
             except Exception:  # would terminate the viewer
                 self._choose(topic, False)
                 _LOG.exception("topic '%s' cannot be drawn and is switched off", topic)
-        self._drawings.need_frames(frames.others)
+        paths = self._drawings.joint_paths()
+        self._guard(
+            "trajectories", lambda: geoms.extend(self._joint_paths(scene, paths, self.scale))
+        )
+        self._drawings.need_frames(None if self.shown[_TF] else frames.others)
+
+    def _tf_frames(self, scene: OverlayScene, _scale: Scale) -> list[mujoco.MjvGeom]:
+        """Return the axes of all frames; their names are drawn with the texts."""
+        geoms, texts = tf_frames(scene, self._frames)
+        self._texts += texts
+        return geoms
+
+    @property
+    def shows_cameras(self) -> bool:
+        """Whether the fields of view of the cameras are drawn."""
+        return self.shown["Cameras"]
 
     @messages.handler(priority=messages.Priority.USER)
     def on_build_texts(self, _: messages.BuildGuiEvent) -> None:
@@ -180,9 +205,11 @@ class OverlaysPanel(Panel):
             imgui.SetItemTooltip(tip)
         self.scale.force = _scale_slider("Force", self.scale.force, "N")
         self.scale.torque = _scale_slider("Torque", self.scale.torque, "Nm")
+        if imgui.CollapsingHeader("Contacts"):
+            build_contacts(self.viewer.model, self.viewer.data)
         imgui.SeparatorText("Topics")
         if not self._drawings.topics:
-            imgui.TextUnformatted("No markers, paths, poses, scans or clouds.")
+            imgui.TextUnformatted("None that can be drawn.")
         for topic, kind in self._drawings.topics.items():
             changed, shown = imgui.Checkbox(topic, self._drawings.is_shown(topic))
             imgui.SetItemTooltip(kind)

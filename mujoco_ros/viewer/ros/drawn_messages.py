@@ -3,17 +3,18 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from math import cos, isfinite, sin
+from math import cos, inf, isfinite, sin
 from typing import Any, NamedTuple
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from nav_msgs.msg import Path
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
+from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind
 from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.triangles import simplified, triangle_axes
 
@@ -26,7 +27,12 @@ _MOST_READ = 20_000
 """Triangles of a list that are read; every n-th of more."""
 _POINT, _LINE, _AXIS = 0.02, 0.01, 0.15
 """Diameters of points and lines, and length of an axis [m]."""
+_ARROW = 0.016
+"""Diameter of forces and torques [m]."""
+_MOST_POINTS = 50
+"""Points of a trajectory that are drawn; every n-th of more."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
+_FORCE, _TORQUE = (0.16, 0.62, 0.95, 0.9), (0.56, 0.36, 0.90, 0.9)
 _SCAN = (0.95, 0.35, 0.15, 0.9)
 _PATH = (0.2, 0.75, 0.3, 0.9)
 _LITTLE, _BIG = "<f4", ">f4"
@@ -189,6 +195,15 @@ def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
         )
 
 
+def _wrench(message: WrenchStamped) -> Iterator[Shape]:
+    wrench, frame = message.wrench, message.header.frame_id
+    for kind, it, colour in (
+        (ShapeKind.FORCE, wrench.force, _FORCE),
+        (ShapeKind.TORQUE, wrench.torque, _TORQUE),
+    ):
+        yield _connection(kind, frame, np.zeros(3), np.array([it.x, it.y, it.z]), _ARROW, colour)
+
+
 def _scan(message: LaserScan) -> Iterator[Shape]:
     if not (isfinite(message.angle_min) and isfinite(message.angle_increment)):
         return
@@ -293,17 +308,46 @@ MARKERS: Mapping[str, Any] = {
 _LATEST: Mapping[str, tuple[Any, Callable[[Any], Iterator[Shape]]]] = {
     "nav_msgs/msg/Path": (Path, _path),
     "geometry_msgs/msg/PoseStamped": (PoseStamped, _pose_stamped),
+    "geometry_msgs/msg/WrenchStamped": (WrenchStamped, _wrench),
     "sensor_msgs/msg/LaserScan": (LaserScan, _scan),
     "sensor_msgs/msg/PointCloud2": (PointCloud2, _cloud),
 }
-TYPES: Mapping[str, Any] = {**MARKERS, **{name: kind for name, (kind, _) in _LATEST.items()}}
+JOINT_PATH = "trajectory_msgs/msg/JointTrajectory"
+"""Type of trajectories, which are drawn as the path of the last link that they move."""
+TYPES: Mapping[str, Any] = {
+    **MARKERS,
+    **{name: kind for name, (kind, _) in _LATEST.items()},
+    JOINT_PATH: JointTrajectory,
+}
 """All types that are drawn, by name."""
 INTERACTIVE = "visualization_msgs/msg/InteractiveMarkerUpdate"
 """Type of the updates of interactive markers, which have a client of their own."""
-AT_ONCE = (*MARKERS, INTERACTIVE, "nav_msgs/msg/Path")
+AT_ONCE = (*MARKERS, INTERACTIVE, JOINT_PATH, "nav_msgs/msg/Path")
 """Types whose topics are drawn unless they are switched off."""
 
 
 def shapes_of(name: str, message: Any) -> tuple[Shape, ...]:
     """Return the shapes of a message of a type, of which the newest is drawn."""
     return tuple(_finite(_LATEST[name][1](message)))
+
+
+def joint_path(message: JointTrajectory, time: float) -> JointPath | None:
+    """Return the positions of a trajectory; None if it has no finite positions.
+
+    Args:
+        message: The trajectory.
+        time: Simulated time of its reception [s].
+    """
+    names, count = tuple(message.joint_names), len(message.points)
+    if count == 0 or not names:
+        return None
+    step = max(1, -(-count // _MOST_POINTS))
+    kept = [*message.points[: count - 1 : step], message.points[-1]]
+    if any(len(it.positions) != len(names) for it in kept):
+        return None
+    positions = np.array([it.positions for it in kept])
+    if not np.isfinite(positions).all():
+        return None
+    last = message.points[-1].time_from_start
+    duration = last.sec + 1e-9 * last.nanosec
+    return JointPath(names, positions, time + duration if duration > 0.0 else inf)

@@ -9,7 +9,7 @@ from math import inf
 from operator import is_not
 from time import monotonic
 
-from rclpy.qos import QoSProfile
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from visualization_msgs.msg import Marker
@@ -17,13 +17,15 @@ from visualization_msgs.msg import Marker
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, TfFrame
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, JointPath, Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
     INTERACTIVE,
+    JOINT_PATH,
     MARKERS,
     TYPES,
     MarkerChange,
+    joint_path,
     marker_changes,
     marker_shapes,
     note_merged,
@@ -41,6 +43,7 @@ _BUDGET_S = 0.02
 """Time in each period for messages of a topic, and for shapes of its markers [s]."""
 _REST = 5.0
 """Period in terms of the time that a topic took, if that is longer."""
+_ANY_PUBLISHER = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 _MOST_MARKERS = 2000
 """Markers of a topic; the oldest ones of more are dropped."""
 _ADD, _DELETE, _DELETE_ALL = 0, 2, 3
@@ -94,6 +97,7 @@ class DrawnTopics:
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
         self._shapes: dict[str, Sequence[Shape]] = {}
+        self._paths: dict[str, JointPath] = {}
         self._noted: set[str] = set()  # topics of markers with too many triangles
         self._search_at = self._time = -inf
 
@@ -110,8 +114,12 @@ class DrawnTopics:
         """Return the newest shapes of each subscribed topic."""
         return {**self._shapes, **self._servers.shapes}
 
-    def need_frames(self, names: Collection[str]) -> None:
-        """Set the names of the frames of /tf that shapes need."""
+    def joint_paths(self) -> Mapping[str, JointPath]:
+        """Return the newest trajectory of each subscribed topic, until its end."""
+        return dict(self._paths)
+
+    def need_frames(self, names: Collection[str] | None) -> None:
+        """Set the names of the frames of /tf that shapes need; None for all."""
         self._tree.need(names)
 
     def tick(self, now: float) -> None:
@@ -122,6 +130,9 @@ class DrawnTopics:
         time = self._now()
         self._tree.tick(now, time)
         was_reset, self._time = time < self._time, time
+        for topic, path in list(self._paths.items()):
+            if time > path.end or (was_reset and path.end != inf):
+                del self._paths[topic]
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
                 drawn.markers = {key: it for key, it in drawn.markers.items() if it[1] == inf}
@@ -144,10 +155,12 @@ class DrawnTopics:
             name: next((it for it in types if _is_drawn(name, it)), "")
             for name, types in node.get_topic_names_and_types()
         }
-        topics = {
-            name: kind for name, kind in topics.items() if kind and node.count_publishers(name)
+        # A publisher of trajectories may appear, publish one, and vanish.
+        self.topics = {
+            name: kind
+            for name, kind in sorted(topics.items())
+            if kind and (kind == JOINT_PATH or node.count_publishers(name))
         }
-        self.topics = {name: kind for name, kind in sorted(topics.items()) if kind}
         self._match()
 
     def _match(self) -> None:
@@ -163,6 +176,7 @@ class DrawnTopics:
             if wanted.get(topic) != (drawn.kind, drawn.qos):
                 self._endpoints.close(self._drawn.pop(topic).subscription)
                 self._shapes.pop(topic, None)
+                self._paths.pop(topic, None)
         for topic, (kind, qos) in wanted.items():
             if topic not in self._drawn:
                 waiting: deque[bytes] = deque(maxlen=qos.depth)
@@ -177,6 +191,8 @@ class DrawnTopics:
 
     def _qos(self, topic: str, kind: str) -> QoSProfile:
         """Return that with which all publishers are received, and their last messages if kept."""
+        if kind == JOINT_PATH:
+            return _ANY_PUBLISHER
         offers = self._endpoints.node.get_publishers_info_by_topic(topic)
         depth = _DEPTH if kind in MARKERS else 1
         return subscription_qos([it.qos_profile for it in offers], depth)
@@ -187,7 +203,10 @@ class DrawnTopics:
             if waiting:
                 message = deserialize_message(waiting.pop(), kind)
                 waiting.clear()
-                self._shapes[topic] = shapes_of(drawn.kind, message)
+                if drawn.kind != JOINT_PATH:
+                    self._shapes[topic] = shapes_of(drawn.kind, message)
+                elif (path := joint_path(message, time)) is not None:
+                    self._paths[topic] = path
             return
         for _ in _in_time(waiting):
             for change in marker_changes(deserialize_message(waiting.popleft(), kind)):

@@ -1,7 +1,8 @@
 """TF frames in which messages are drawn."""
 
-from collections import ChainMap, deque
+from collections import ChainMap
 from collections.abc import Collection, Mapping
+from typing import Literal
 
 import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -18,7 +19,7 @@ _STATIC = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
 _DEPTH, _MOST = 100, 100
-"""Messages of /tf that wait, and frames that are needed."""
+"""Depth of the queue of /tf, and most frames that are needed, and messages that wait."""
 _KEPT_S = 5.0
 """Wall time for which a frame of /tf is kept after its last message [s]."""
 
@@ -27,7 +28,8 @@ class FrameTree:
     """Frames of /tf_static, and those of /tf that are needed or whose parent is.
 
     A simulator may publish many frames 1000 times a second, so /tf is subscribed only while a frame
-    is needed, and only messages that contain its name are deserialized. A frame of /tf that is not
+    is needed, and only messages that contain its name are deserialized: the newest of those that
+    begin with the same frames. A frame of /tf that is not
     received for some seconds is dropped; a pause of the simulation does not count, since its nodes
     may publish nothing then.
 
@@ -41,18 +43,18 @@ class FrameTree:
         self._static: dict[str, TfFrame] = {}
         self._moving: dict[str, TfFrame] = {}
         self.frames: Mapping[str, TfFrame] = ChainMap(self._moving, self._static)
-        self._needed: frozenset[str] = frozenset()
+        self._needed: frozenset[str] | None = frozenset()
         self._marks: tuple[bytes, ...] = ()
         self._received_at: dict[str, float] = {}  # by `_running_s`
         self._running_s = 0.0  # wall time while the simulated time changed
         self._last = 0.0, 0.0  # wall time and simulated time of the last tick
-        self._waiting: deque[bytes] = deque(maxlen=_DEPTH)
+        self._waiting: dict[bytes, bytes] = {}  # by the frames with which a message begins
         self._subscription: Subscription | None = None
         endpoints.subscription(TFMessage, "/tf_static", self._receive_static, _STATIC)
 
-    def need(self, names: Collection[str]) -> None:
-        """Set the names of the needed frames of /tf, from any thread."""
-        self._needed = frozenset(sorted(names)[:_MOST])
+    def need(self, names: Collection[str] | None) -> None:
+        """Set the names of the needed frames of /tf, None for all, from any thread."""
+        self._needed = None if names is None else frozenset(sorted(names)[:_MOST])
 
     def tick(self, now: float, time: float) -> None:
         """Open or close the subscription, read the newest transforms, and drop old ones.
@@ -64,30 +66,47 @@ class FrameTree:
         if time != self._last[1]:
             self._running_s += now - self._last[0]
         self._last = now, time
-        needed = self._needed - self._static.keys()
-        self._marks = tuple(name.encode() + b"\0" for name in needed)
-        if needed and self._subscription is None:
+        needed = self._needed
+        if needed is None:
+            self._marks = (b"",)
+        else:
+            needed -= self._static.keys()
+            self._marks = tuple(name.encode() + b"\0" for name in needed)
+        if self._marks and self._subscription is None:
             self._subscription = self._endpoints.subscription(
                 TFMessage, "/tf", self._receive, QoSProfile(depth=_DEPTH), raw=True
             )
-        if not needed and self._subscription is not None:
+        if not self._marks and self._subscription is not None:
             self._endpoints.close(self._subscription)
             self._subscription = None
-        for _ in range(len(self._waiting)):
-            message = deserialize_message(self._waiting.popleft(), TFMessage)
+        waiting, self._waiting = self._waiting, {}
+        for serialized in waiting.values():
+            message = deserialize_message(serialized, TFMessage)
             for name in _read(message, self._moving, needed):
                 self._received_at[name] = self._running_s
         for name in list(self._moving):
-            is_needed = name in needed or self._moving[name].parent in needed
+            is_needed = needed is None or name in needed or self._moving[name].parent in needed
             if not is_needed or self._running_s - self._received_at[name] > _KEPT_S:
                 del self._moving[name], self._received_at[name]
 
     def _receive(self, serialized: bytes) -> None:
         if any(mark in serialized for mark in self._marks):
-            self._waiting.append(serialized)
+            first = _first_frames(serialized)
+            if first in self._waiting or len(self._waiting) < _MOST:
+                self._waiting[first] = serialized
 
     def _receive_static(self, message: TFMessage) -> None:
         _read(message, self._static, None)
+
+
+def _first_frames(serialized: bytes) -> bytes:
+    """Return the number of transforms and the names of the first one, as they are serialized."""
+    order: Literal["little", "big"] = "little" if serialized[1:2] == b"\1" else "big"
+    parent = 20  # after the encoding, the number, and the stamp and length of the first one
+    child = parent + int.from_bytes(serialized[16:parent], order)
+    child += -child % 4
+    end = child + 4 + int.from_bytes(serialized[child : child + 4], order)
+    return serialized[4:8] + serialized[parent:end]
 
 
 def _read(

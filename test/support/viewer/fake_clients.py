@@ -20,7 +20,7 @@ from mujoco_ros.viewer.clients import (
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
-from mujoco_ros.viewer.message_shapes import Shape, TfFrame
+from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
 
 Record = Callable[..., Request]
@@ -155,7 +155,8 @@ class FakeDrawings:
     frames: dict[str, TfFrame] = field(default_factory=dict)
     newest: dict[str, list[Shape]] = field(default_factory=dict)
     chosen: dict[str, bool] = field(default_factory=dict)
-    needed: set[str] = field(default_factory=set)
+    paths: dict[str, JointPath] = field(default_factory=dict)
+    needed: set[str] | None = field(default_factory=set)
 
     def is_shown(self, topic: str) -> bool:
         return self.chosen.get(topic, False)
@@ -166,8 +167,11 @@ class FakeDrawings:
     def shapes(self) -> Mapping[str, Sequence[Shape]]:
         return dict(self.newest)
 
-    def need_frames(self, names: Collection[str]) -> None:
-        self.needed = set(names)
+    def joint_paths(self) -> Mapping[str, JointPath]:
+        return dict(self.paths)
+
+    def need_frames(self, names: Collection[str] | None) -> None:
+        self.needed = None if names is None else set(names)
 
 
 @dataclass

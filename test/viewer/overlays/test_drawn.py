@@ -18,7 +18,8 @@ from mujoco_ros.viewer.message_shapes import (
     TfFrame,
 )
 from mujoco_ros.viewer.overlays.drawn import Frames, drawn
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.tf_frames import tf_frames
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 """About z."""
@@ -93,7 +94,7 @@ def test_unknown_frames_and_circles_of_static_frames_have_no_pose(scene):
         "b": TfFrame("a", np.zeros(3), QUARTER),
     }
     frames, unknown = Frames(scene, circle), set()
-    assert drawn([shape("a"), shape("map"), shape("world")], frames, unknown, most=9)
+    assert drawn([shape("a"), shape("map"), shape("world")], frames, unknown, Scale(), most=9)
     assert unknown == {"a", "map"}
 
 
@@ -112,18 +113,18 @@ def test_shapes_have_the_sizes_of_their_messages(scene):
     for kind in (ShapeKind.ARROW, ShapeKind.LINE):
         (geom,) = drawn(
             [shape("world", kind=kind, position=start, end=end, width=0.02)],
-            *(frames, set()),
+            *(frames, set(), Scale()),
             most=9,
         )
         np.testing.assert_allclose(geom.mat.reshape(3, 3)[:, 2], [0.0, 0.0, 1.0], atol=1e-6)
-    assert len(drawn([shape("world")] * 5, frames, set(), most=3)) == 3
+    assert len(drawn([shape("world")] * 5, frames, set(), Scale(), most=3)) == 3
 
 
 def test_a_triangle_has_its_corners_in_the_frame(scene):
     axes = np.array([[2.0, 0.5, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
     at = np.array([0.1, 0.0, 0.0])
     triangle = shape("humanoid/head", kind=ShapeKind.TRIANGLE, position=at, axes=axes)
-    (geom,) = drawn([triangle], Frames(scene, {}), set(), most=9)
+    (geom,) = drawn([triangle], Frames(scene, {}), set(), Scale(), most=9)
     head = scene.data.body("humanoid/head")
     turn = head.xmat.reshape(3, 3)
     assert int(geom.type) == int(mujoco.mjtGeom.mjGEOM_TRIANGLE)
@@ -135,10 +136,29 @@ def test_a_triangle_has_its_corners_in_the_frame(scene):
 def test_a_carried_shape_is_drawn_with_its_carrier(scene):
     attachment = Attachment(frame="world", pose=Pose())
     carrier = Carrier(attachment, "world", Pose(position=np.array([0.0, 0.0, 1.0])))
-    (geom,) = drawn([shape("left_box", carrier=carrier)], Frames(scene, {}), set(), most=9)
+    (geom,) = drawn([shape("left_box", carrier=carrier)], Frames(scene, {}), set(), Scale(), most=9)
     lifted = geom.pos - scene.data.body("left_box/box").xpos
     np.testing.assert_allclose(lifted, [0.0, 0.0, 1.0], atol=1e-6)
 
 
 def test_as_many_shapes_are_drawn_as_the_protocol_of_the_page_contains():
     assert state_payload.MAX_EXTRA_GEOMS == MOST_DRAWN
+
+
+def test_forces_and_torques_are_as_long_as_the_scale_says(scene):
+    scale = Scale(force=0.01, torque=0.1)
+    place, vector = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 20.0])
+    values = {"position": place, "end": place + vector, "width": 0.02}
+    shapes = [shape("world", kind=kind, **values) for kind in (ShapeKind.FORCE, ShapeKind.TORQUE)]
+    geoms = drawn(shapes, Frames(scene, {}), set(), scale, most=9)
+    assert [float(geom.size[2]) for geom in geoms] == pytest.approx([0.2, 2.0])
+
+
+def test_all_frames_have_names(scene):
+    frames = Frames(scene, {"lens": TfFrame("left_arm/wrist_3_link", np.zeros(3), QUARTER)})
+    assert {"world", "left_box", "humanoid/head", "lens"} <= set(frames.names)
+    geoms, texts = tf_frames(scene, frames)
+    assert len(geoms) == 3 * len(texts)
+    lens = next(it for it in texts if it.text == "lens")
+    wrist = scene.data.body("left_arm/wrist_3_link").xpos
+    np.testing.assert_allclose(lens.position, wrist)

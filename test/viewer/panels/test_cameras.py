@@ -1,9 +1,13 @@
 """The panel "Cameras"."""
 
+from types import SimpleNamespace
+
+import mujoco
 import numpy as np
 import pytest
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
+from panel_frames import Frames
 
 from mujoco_ros.rendering.false_colour import depth_colours
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
@@ -132,3 +136,45 @@ def test_the_exit_ends_all_subscriptions(show, clients):
     frames = show(CamerasPanel)
     frames.panel.on_exit(messages.ExitEvent())
     assert not clients.images.subscribed
+
+
+def test_images_are_drawn_at_their_cameras_while_the_fields_of_view_are(
+    state, clients, context, colour, monkeypatch
+):
+    mujoco.mj_forward(state.model, state.data)
+    shown = {"fields": False}
+
+    class BothHandlers(CamerasPanel):
+        """The images in the scene, then the window."""
+
+        def on_build_gui(self, event):
+            self.on_build_pictures(event)
+            super().on_build_gui(event)
+
+    panel = BothHandlers(state, clients.images, lambda: shown["fields"])
+    panel.viewer = SimpleNamespace(model=state.model, data=state.data, camera=mujoco.MjvCamera())
+    panel.viewer.upload_image = lambda *_: 7
+    camera = next(it for it in state.layout.every_camera if it.name == colour.camera[1])
+    panel.viewer.camera.lookat[:] = state.data.cam_xpos[camera.camera]
+    panel.viewer.camera.distance = 2.0
+    begun = []
+    begin = imgui.Begin
+
+    def noted(title, *rest):
+        begun.append(title)
+        return begin(title, *rest)
+
+    monkeypatch.setattr(imgui, "Begin", noted)
+    frames = Frames(panel, monkeypatch)
+    clients.images.newest[colour] = thumbnail(1)
+    frames.build(3)
+    assert not any("in scene" in it for it in begun)
+    shown["fields"] = True
+    frames.build(2)
+    assert f"##in scene {colour.camera}" in begun
+    begun.clear()
+    panel.viewer.camera.lookat[:] += 100.0  # the camera is behind the view, or far beside it
+    panel.viewer.camera.distance = 0.1
+    panel.viewer.camera.azimuth = 45.0
+    frames.build()
+    assert not any("in scene" in it for it in begun)

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from math import inf
 from types import SimpleNamespace
 
 import mujoco
@@ -15,7 +16,7 @@ from panel_frames import Frames
 from mujoco_ros.control.references import References
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entity_displays import EntityDisplays
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
+from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind, TfFrame
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 
 
@@ -216,3 +217,49 @@ def test_texts_count_among_the_shapes_that_the_page_can_draw(frames, clients, mo
     assert len(frames.panel._texts) == 1000
     assert len(frames.panel.viewer.extra_geoms) == 24
     assert "More than 1024 shapes are not drawn." in frames.texts
+
+
+def test_all_tf_frames_are_drawn_on_request(frames, clients, state, monkeypatch):
+    written: list[str] = []
+    canvas = SimpleNamespace(AddText=lambda _place, _colour, text: written.append(text))
+    monkeypatch.setattr(imgui, "GetBackgroundDrawList", lambda: canvas)
+    frames.panel.viewer.camera = mujoco.MjvCamera()
+    frames.panel.viewer.camera.distance = 10.0
+    rotation = np.array([1.0, 0.0, 0.0, 0.0])
+    clients.drawings.frames["lens"] = TfFrame("wrist_3_link", np.zeros(3), rotation)
+    frames.build()
+    assert not frames.panel.viewer.extra_geoms
+    assert clients.drawings.needed == set()
+    frames.use("TF frames", entered=True)
+    frames.build()
+    assert clients.drawings.needed is None
+    assert {"lens", "wrist_3_link", "world"} <= set(written)
+    assert len(frames.panel.viewer.extra_geoms) == 3 * len(set(written))
+
+
+def test_a_trajectory_is_drawn_until_it_ends(frames, clients):
+    path = JointPath(("elbow_joint",), np.array([[0.5], [1.0], [1.2]]), inf)
+    clients.drawings.paths["/joint_trajectory"] = path
+    frames.build(2)
+    assert len(frames.panel.viewer.extra_geoms) == 3
+    clients.drawings.paths.clear()
+    frames.build()
+    assert not frames.panel.viewer.extra_geoms
+
+
+def test_contacts_are_listed_with_their_forces(frames, state, monkeypatch):
+    assert not any(it.endswith(" N") for it in frames.texts)
+    monkeypatch.setattr(imgui, "CollapsingHeader", lambda label: label == "Contacts")
+    for _ in range(200):
+        mujoco.mj_step(state.model, state.data)
+    frames.build(2)
+    forces = [float(it.removesuffix(" N")) for it in frames.texts if it.endswith(" N")]
+    assert forces == sorted(forces, reverse=True)
+    box = state.data.body("box/box")
+    weight = 9.81 * float(state.model.body_mass[box.id])
+    listed = list(frames.texts)
+    rows = [index for index, it in enumerate(listed) if it == "box/box"]
+    assert len(rows) == 4, "the corners of the box"
+    on_box = [float(next(it for it in listed[row:] if it.endswith(" N"))[:-2]) for row in rows]
+    assert sum(on_box) == pytest.approx(weight, rel=0.2)
+    state.data.ncon = 0

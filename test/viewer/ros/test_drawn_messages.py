@@ -7,15 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion, Vector3, WrenchStamped
 from nav_msgs.msg import Path
 from sensor_msgs.msg import LaserScan, PointCloud2, PointField
 from std_msgs.msg import ColorRGBA
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
 from mujoco_ros.viewer.ros.drawn_messages import (
     MOST_SHAPES,
+    joint_path,
     marker_changes,
     marker_shapes,
     note_merged,
@@ -245,3 +247,41 @@ def test_a_text_has_its_place_and_a_limited_length():
     (text,) = shapes(marker(Marker.TEXT_VIEW_FACING, text="a" * 1000, pose=pose))
     assert (text.kind, text.text) == (ShapeKind.TEXT, "a" * 200)
     np.testing.assert_array_equal(text.position, (1.0, 2.0, 3.0))
+
+
+def test_a_wrench_is_a_force_and_a_torque_in_its_frame():
+    message = WrenchStamped()
+    message.header.frame_id = "wrist"
+    message.wrench.force.x, message.wrench.torque.z = 3.0, -2.0
+    force, torque = shapes_of("geometry_msgs/msg/WrenchStamped", message)
+    assert (force.kind, torque.kind) == (ShapeKind.FORCE, ShapeKind.TORQUE)
+    assert {force.frame, torque.frame} == {"wrist"}
+    np.testing.assert_array_equal(force.end - force.position, [3.0, 0.0, 0.0])
+    np.testing.assert_array_equal(torque.end - torque.position, [0.0, 0.0, -2.0])
+    message.wrench.force.x = np.nan
+    assert len(shapes_of("geometry_msgs/msg/WrenchStamped", message)) == 1
+
+
+def trajectory(*points: tuple[float, ...], seconds: int = 0) -> JointTrajectory:
+    message = JointTrajectory(joint_names=["elbow"])
+    message.points = [JointTrajectoryPoint(positions=it) for it in points]
+    if points:
+        message.points[-1].time_from_start = Duration(sec=seconds)
+    return message
+
+
+def test_a_trajectory_has_positions_of_joints_until_its_end():
+    path = joint_path(trajectory((0.1,), (0.2,), seconds=3), 10.0)
+    assert path is not None
+    assert (path.joints, path.positions.tolist(), path.end) == (("elbow",), [[0.1], [0.2]], 13.0)
+    without_times = joint_path(trajectory((0.1,)), 10.0)
+    assert without_times is not None
+    assert without_times.end == np.inf
+    many = joint_path(trajectory(*((0.01 * it,) for it in range(1000))), 0.0)
+    assert many is not None
+    assert (len(many.positions), many.positions[-1, 0]) == (51, 9.99)
+
+
+@pytest.mark.parametrize("points", [(), ((),), ((0.1, 0.2),), ((float("nan"),),)])
+def test_a_trajectory_without_finite_positions_of_its_joints_is_not_drawn(points):
+    assert joint_path(trajectory(*points), 0.0) is None

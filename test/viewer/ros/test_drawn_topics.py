@@ -11,6 +11,7 @@ from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.bridge.publishing.topics import LATCHED
@@ -243,3 +244,53 @@ def test_tf_is_not_subscribed_for_a_static_frame(drawing):
     drawing.topics.need_frames({"lens"})
     assert drawing.until(lambda: "lens" in drawing.topics.frames)
     assert drawing.until(lambda: moving.get_subscription_count() == 0)
+
+
+def test_all_frames_of_tf_are_received_if_all_are_needed(drawing):
+    publishers = [drawing.node.create_publisher(TFMessage, "/tf", 10) for _ in range(2)]
+    drawing.topics.need_frames(None)
+    assert drawing.until(lambda: publishers[0].get_subscription_count() == 1)
+    assert drawing.until(lambda: publishers[1].get_subscription_count() == 1)
+    for step in range(30):  # more than are kept of the one that is the first
+        for publisher, name in zip(publishers, ("a", "another"), strict=True):
+            transform = TransformStamped(child_frame_id=name)
+            transform.header.frame_id, transform.header.stamp.sec = "world", step
+            transform.transform.translation.x = float(step)
+            transform.transform.rotation.w = 1.0
+            publisher.publish(TFMessage(transforms=[transform]))
+    frames = drawing.topics.frames
+
+    def has_newest() -> bool:
+        return all(it in frames and frames[it].position[0] == 29.0 for it in ("a", "another"))
+
+    assert drawing.until(has_newest)
+    drawing.topics.need_frames(set())
+    assert drawing.until(lambda: not frames)
+
+
+def test_a_trajectory_of_a_publisher_that_appears_with_it_is_received_until_its_end(drawing):
+    topic = "/joint_trajectory_controller/joint_trajectory"
+    drawing.node.create_subscription(JointTrajectory, topic, lambda _: None, 10)
+    paths = drawing.topics.joint_paths
+    assert drawing.until(lambda: topic in drawing.topics.topics)
+    assert drawing.until(lambda: drawing.node.count_subscribers(topic) == 2)
+    publisher = drawing.node.create_publisher(JointTrajectory, topic, 1)
+    assert drawing.until(lambda: publisher.get_subscription_count() == 2)
+    message = JointTrajectory(joint_names=["elbow"])
+    message.points = [JointTrajectoryPoint(positions=[0.3], time_from_start=Duration(sec=2))]
+    publisher.publish(message)
+    assert drawing.until(lambda: topic in paths())
+    assert paths()[topic].positions.tolist() == [[0.3]]
+    drawing.time = 1.9
+    assert drawing.until(lambda: True)
+    assert topic in paths()
+    drawing.time = 2.1
+    assert drawing.until(lambda: topic not in paths())
+    publisher.publish(message)
+    assert drawing.until(lambda: topic in paths())
+    drawing.time = 0.0  # a reset
+    assert drawing.until(lambda: topic not in paths())
+    publisher.publish(message)
+    assert drawing.until(lambda: topic in paths())
+    drawing.topics.show(topic, False)
+    assert drawing.until(lambda: topic not in paths())

@@ -1,0 +1,84 @@
+"""Trajectories of joints as paths of the ends of their chains."""
+
+from math import inf
+
+import mujoco
+import numpy as np
+import pytest
+
+from mujoco_ros.model.robot.layout import lay_out
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.viewer.message_shapes import JointPath
+from mujoco_ros.viewer.overlays.joint_paths import JointPaths
+from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+
+JOINTS = ("shoulder_pan_joint", "elbow_joint")
+POINTS = np.array([[0.3, 1.2], [0.6, 1.0]])
+
+
+@pytest.fixture(scope="module")
+def scene() -> OverlayScene:
+    assembly = assemble(load_scene("handover"))
+    model, layout = assembly.model, lay_out(assembly)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    nothing = np.zeros(0)
+    return OverlayScene(
+        model=model,
+        data=data,
+        geom_group=model.geom_group,
+        layout=layout,
+        references=nothing,
+        sensordata=nothing,
+        applied=nothing,
+    )
+
+
+def ends(geom: mujoco.MjvGeom) -> tuple[np.ndarray, np.ndarray]:
+    half = geom.size[2] * geom.mat.reshape(3, 3)[:, 2]
+    return geom.pos - half, geom.pos + half
+
+
+def test_the_path_goes_from_the_present_place_of_the_gripper_through_all_points(scene):
+    first, second = [it.namespace for it in scene.layout.robots][:2]
+    for namespace in (first, second):
+        robot = next(it for it in scene.layout.robots if it.namespace == namespace)
+        path = JointPath(JOINTS, POINTS, inf)
+        topic = f"/{namespace}/joint_trajectory_controller/joint_trajectory"
+        geoms = JointPaths()(scene, {topic: path}, Scale())
+        assert len(geoms) == 2
+        data = mujoco.MjData(scene.model)
+        data.qpos[:] = scene.data.qpos
+        columns = [robot.joints.names.index(name) for name in JOINTS]
+        places = [scene.data.xpos.copy()]
+        for point in POINTS:
+            data.qpos[robot.joints.qpos[columns]] = point
+            mujoco.mj_kinematics(scene.model, data)
+            places.append(data.xpos.copy())
+        distances = np.linalg.norm(places[0] - ends(geoms[0])[0], axis=1)
+        tip = int(np.argmin(distances))
+        name = scene.model.body(tip).name
+        assert name.startswith(robot.prefix)
+        assert "finger" in name
+        for geom, start, end in zip(geoms, places[:-1], places[1:], strict=True):
+            np.testing.assert_allclose(ends(geom), [start[tip], end[tip]], atol=1e-6)
+
+
+def test_a_path_stays_where_it_was_and_vanishes_with_its_topic(scene):
+    draw, path = JointPaths(), JointPath(JOINTS, POINTS, inf)
+    before = ends(draw(scene, {"/plan": path}, Scale())[0])[0]
+    joint = scene.layout.robots[0].joints.qpos[0]
+    scene.data.qpos[joint] += 0.5
+    mujoco.mj_forward(scene.model, scene.data)
+    np.testing.assert_array_equal(ends(draw(scene, {"/plan": path}, Scale())[0])[0], before)
+    renewed = JointPath(JOINTS, POINTS, inf)
+    assert np.abs(ends(draw(scene, {"/plan": renewed}, Scale())[0])[0] - before).max() > 0.01
+    assert draw(scene, {}, Scale()) == []
+    scene.data.qpos[joint] -= 0.5
+    mujoco.mj_forward(scene.model, scene.data)
+
+
+def test_joints_that_no_robot_has_are_not_drawn(scene):
+    path = JointPath(("knee", "elbow_joint"), POINTS, inf)
+    assert JointPaths()(scene, {"/plan": path}, Scale()) == []
