@@ -103,7 +103,7 @@ def test_shapes_have_the_sizes_of_their_messages(scene):
     size = np.array([0.2, 0.4, 0.6])
     sphere, box, cylinder = drawn(
         [shape("world", kind=kind, size=size) for kind in (*ShapeKind,)[:3]],
-        *(frames, set()),
+        *(frames, set(), Scale()),
         most=9,
     )
     np.testing.assert_allclose(sphere.size, 0.5 * size)
