@@ -27,7 +27,7 @@ from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed
 from mujoco_ros.viewer.overlays.tf_frames import tf_frames
 from mujoco_ros.viewer.panels.contact_table import build_contacts
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import coloured, text
+from mujoco_ros.viewer.panels.widgets import coloured, text, tree
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
@@ -205,8 +205,9 @@ class OverlaysPanel(Panel):
             imgui.SetItemTooltip(tip)
         self.scale.force = _scale_slider("Force", self.scale.force, "N")
         self.scale.torque = _scale_slider("Torque", self.scale.torque, "Nm")
-        if imgui.CollapsingHeader("Contacts"):
-            build_contacts(self.viewer.model, self.viewer.data)
+        with tree("Contacts") as is_open:
+            if is_open:
+                build_contacts(self.viewer.model, self.viewer.data)
         imgui.SeparatorText("Topics")
         if not self._drawings.topics:
             imgui.TextUnformatted("None that can be drawn.")

@@ -247,9 +247,9 @@ def test_a_trajectory_is_drawn_until_it_ends(frames, clients):
     assert not frames.panel.viewer.extra_geoms
 
 
-def test_contacts_are_listed_with_their_forces(frames, state, monkeypatch):
+def test_contacts_are_listed_with_their_forces(frames, state):
     assert not any(it.endswith(" N") for it in frames.texts)
-    monkeypatch.setattr(imgui, "CollapsingHeader", lambda label: label == "Contacts")
+    frames.use("Contacts", entered=True)
     for _ in range(200):
         mujoco.mj_step(state.model, state.data)
     frames.build(2)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from builtin_interfaces.msg import Duration
-from geometry_msgs.msg import Point, Pose, PoseStamped, TransformStamped
+from geometry_msgs.msg import Point, Pose, PoseStamped, TransformStamped, WrenchStamped
 from nav_msgs.msg import Path
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
@@ -294,3 +294,12 @@ def test_a_trajectory_of_a_publisher_that_appears_with_it_is_received_until_its_
     assert drawing.until(lambda: topic in paths())
     drawing.topics.show(topic, False)
     assert drawing.until(lambda: topic not in paths())
+
+
+def test_a_wrench_is_drawn_when_it_is_chosen(drawing):
+    publisher = drawing.publisher(WrenchStamped, "/estimated_wrench")
+    assert publisher.get_subscription_count() == 0
+    drawing.topics.show("/estimated_wrench", True)
+    assert drawing.until(lambda: publisher.get_subscription_count() == 1)
+    publisher.publish(WrenchStamped())
+    assert drawing.until(lambda: drawing.drawn("/estimated_wrench") == 2)
