@@ -275,11 +275,13 @@ class DrawingClient(Protocol):
 
     Attributes:
         topics: Types of the topics by name.
-        frames: TF frames by name, those of /tf only if they are needed.
     """
 
     topics: Mapping[str, str]
-    frames: Mapping[str, TfFrame]
+
+    @property
+    def frames(self) -> Mapping[str, TfFrame]:
+        """TF frames by name, those of /tf only if they are needed."""
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""

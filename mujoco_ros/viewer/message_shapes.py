@@ -148,7 +148,7 @@ class JointPath(NamedTuple):
     Attributes:
         joints: Their names.
         positions: Those of the points [rad or m].  # (n, joints)
-        end: Simulated time at which the trajectory ends; infinite if it has no times [s].
+        end: Simulated time at which the trajectory ends [s].
     """
 
     joints: tuple[str, ...]

@@ -5,10 +5,11 @@ import mujoco
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
 from mujoco_ros.viewer.overlays.shapes import axes_at, frame_length
+from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.style import WHITE
 
-_MOST = 200
-"""Frames that are drawn."""
+_MOST, _LONGEST = 200, 60
+"""Frames that are drawn, and characters of a name."""
 
 
 def tf_frames(scene: OverlayScene, frames: Frames) -> tuple[list[mujoco.MjvGeom], list[PlacedText]]:
@@ -20,5 +21,5 @@ def tf_frames(scene: OverlayScene, frames: Frames) -> tuple[list[mujoco.MjvGeom]
         pose = frames.pose(name)
         if pose is not None:
             geoms += axes_at(pose.position, pose.matrix, length)
-            texts.append(PlacedText(pose.position, name, WHITE))
+            texts.append(PlacedText(pose.position, printable(name[:_LONGEST]), WHITE))
     return geoms, texts

@@ -126,6 +126,7 @@ class OverlaysPanel(Panel):
         self._guard(
             "trajectories", lambda: geoms.extend(self._joint_paths(scene, paths, self.scale))
         )
+        self._is_full |= len(geoms) > MOST_DRAWN
         self._drawings.need_frames(None if self.shown[_TF] else frames.others)
 
     def _tf_frames(self, scene: OverlayScene, _scale: Scale) -> list[mujoco.MjvGeom]:
@@ -166,8 +167,9 @@ class OverlaysPanel(Panel):
 
     @messages.handler
     def on_panels_hidden(self, _: PanelsHidden) -> None:
-        """Draw nothing: geoms would show a past state."""
+        """Draw nothing: geoms would show a past state. No frame is needed, either."""
         self.viewer.extra_geoms.clear()
+        self._drawings.need_frames(())
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:

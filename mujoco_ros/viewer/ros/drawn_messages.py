@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
-from math import cos, inf, isfinite, sin
+from math import cos, isfinite, sin
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,8 @@ _ARROW = 0.016
 """Diameter of forces and torques [m]."""
 _MOST_POINTS = 50
 """Points of a trajectory that are drawn; every n-th of more."""
+_LATEST_START_S, _WITHOUT_TIMES_S = 86400.0, 5.0
+"""A later start is a time of another clock; time for which trajectories without times are drawn."""
 _RED, _GREEN, _BLUE = (0.9, 0.2, 0.2, 0.9), (0.2, 0.7, 0.3, 0.9), (0.2, 0.4, 0.95, 0.9)
 _FORCE, _TORQUE = (0.16, 0.62, 0.95, 0.9), (0.56, 0.36, 0.90, 0.9)
 _SCAN = (0.95, 0.35, 0.15, 0.9)
@@ -348,6 +350,9 @@ def joint_path(message: JointTrajectory, time: float) -> JointPath | None:
     positions = np.array([it.positions for it in kept])
     if not np.isfinite(positions).all():
         return None
-    last = message.points[-1].time_from_start
+    last, stamp = message.points[-1].time_from_start, message.header.stamp
     duration = last.sec + 1e-9 * last.nanosec
-    return JointPath(names, positions, time + duration if duration > 0.0 else inf)
+    start = stamp.sec + 1e-9 * stamp.nanosec
+    if not time < start < time + _LATEST_START_S:
+        start = time
+    return JointPath(names, positions, start + (duration if duration > 0.0 else _WITHOUT_TIMES_S))

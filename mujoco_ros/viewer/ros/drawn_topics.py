@@ -77,7 +77,6 @@ class DrawnTopics:
 
     Attributes:
         topics: Types of the topics by name.
-        frames: TF frames by name.
     """
 
     def __init__(
@@ -92,7 +91,6 @@ class DrawnTopics:
         """
         self.topics: Mapping[str, str] = {}
         self._tree = FrameTree(endpoints)
-        self.frames: Mapping[str, TfFrame] = self._tree.frames
         self._endpoints, self._now, self._servers = endpoints, now, servers
         self._chosen: dict[str, bool] = {}
         self._drawn: dict[str, _Drawn] = {}
@@ -100,6 +98,11 @@ class DrawnTopics:
         self._paths: dict[str, JointPath] = {}
         self._noted: set[str] = set()  # topics of markers with too many triangles
         self._search_at = self._time = -inf
+
+    @property
+    def frames(self) -> Mapping[str, TfFrame]:
+        """TF frames by name."""
+        return self._tree.frames
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""
@@ -131,7 +134,7 @@ class DrawnTopics:
         self._tree.tick(now, time)
         was_reset, self._time = time < self._time, time
         for topic, path in list(self._paths.items()):
-            if time > path.end or (was_reset and path.end != inf):
+            if was_reset or time > path.end:
                 del self._paths[topic]
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
@@ -159,9 +162,14 @@ class DrawnTopics:
         self.topics = {
             name: kind
             for name, kind in sorted(topics.items())
-            if kind and (kind == JOINT_PATH or node.count_publishers(name))
+            if kind and (node.count_publishers(name) or self._has_others(name, kind))
         }
         self._match()
+
+    def _has_others(self, name: str, kind: str) -> bool:
+        """Return whether something else subscribes to a topic of trajectories."""
+        subscribers = self._endpoints.node.count_subscribers(name)
+        return kind == JOINT_PATH and subscribers > (name in self._drawn)
 
     def _match(self) -> None:
         """Open and close subscriptions, also when the type or the QoS of a topic has changed."""
@@ -207,6 +215,8 @@ class DrawnTopics:
                     self._shapes[topic] = shapes_of(drawn.kind, message)
                 elif (path := joint_path(message, time)) is not None:
                     self._paths[topic] = path
+                else:  # an empty one stops the robot
+                    self._paths.pop(topic, None)
             return
         for _ in _in_time(waiting):
             for change in marker_changes(deserialize_message(waiting.popleft(), kind)):

@@ -21,6 +21,7 @@ const heldInput = (() => {
   let readAt = 0; // When it has read the last one.
   let motion = null; // The last one of the mouse.
   let button = null; // The last change of a button.
+  let hasLeft = false; // Whether the mouse has been elsewhere since then.
   let key = null; // The last press of a key.
   const pressed = new Set(); // Buttons that were pressed in the scene.
   const queue = []; // Held events.
@@ -39,7 +40,7 @@ const heldInput = (() => {
     if (event.type === "keydown") return false;
     // A modifier must not end before what it modifies.
     if (event.type === "keyup") return [key, button].some((it) => isRecent(it) && isUnread(it));
-    const isAtButton = button !== null && isNear(event, button.event);
+    const isAtButton = button !== null && !hasLeft && isNear(event, button.event);
     if (isOfButton(event) && !isAtButton && isUnread(motion)) return true;
     if (button === null) return false;
     const isAtRelease = button.event.type === "mouseup" && isAtButton;
@@ -58,8 +59,14 @@ const heldInput = (() => {
     queue.push(event);
   };
   const note = (event) => {
-    if (event.type === "mousemove") motion = change(event);
-    if (isOfButton(event)) button = change(event);
+    if (event.type === "mousemove") {
+      motion = change(event);
+      hasLeft ||= button !== null && !isNear(event, button.event);
+    }
+    if (isOfButton(event)) {
+      button = change(event);
+      hasLeft = false;
+    }
     if (event.type === "keydown") key = change(event);
   };
 
@@ -109,6 +116,7 @@ const heldInput = (() => {
       sent = read = 0;
       readAt = performance.now();
       motion = button = key = null;
+      hasLeft = false;
       proceed();
     },
     disconnect() {

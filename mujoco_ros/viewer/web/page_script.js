@@ -123,6 +123,7 @@
       // Control is free then.
       loading.remove();
       for (const socket of measured.values()) socket.close(DELIBERATE);
+      requestAnimationFrame(measure); // A connection may be opened later.
       return;
     }
     const now = performance.now();

@@ -18,6 +18,7 @@ from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind, TfFrame
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
+from mujoco_ros.viewer.web.page import PanelsHidden
 
 
 class BothHandlers(OverlaysPanel):
@@ -235,6 +236,8 @@ def test_all_tf_frames_are_drawn_on_request(frames, clients, state, monkeypatch)
     assert clients.drawings.needed is None
     assert {"lens", "wrist_3_link", "world"} <= set(written)
     assert len(frames.panel.viewer.extra_geoms) == 3 * len(set(written))
+    frames.panel.on_panels_hidden(PanelsHidden())
+    assert clients.drawings.needed == set(), "nobody looks"
 
 
 def test_a_trajectory_is_drawn_until_it_ends(frames, clients):

@@ -276,7 +276,13 @@ def test_a_trajectory_has_positions_of_joints_until_its_end():
     assert (path.joints, path.positions.tolist(), path.end) == (("elbow",), [[0.1], [0.2]], 13.0)
     without_times = joint_path(trajectory((0.1,)), 10.0)
     assert without_times is not None
-    assert without_times.end == np.inf
+    assert without_times.end == 15.0
+    later = trajectory((0.1,), seconds=3)
+    for stamp, end in ((20, 23.0), (5, 13.0), (1_700_000_000, 13.0)):  # the last is wall time
+        later.header.stamp.sec = stamp
+        path = joint_path(later, 10.0)
+        assert path is not None
+        assert path.end == end
     many = joint_path(trajectory(*((0.01 * it,) for it in range(1000))), 0.0)
     assert many is not None
     assert (len(many.positions), many.positions[-1, 0]) == (51, 9.99)

@@ -222,17 +222,16 @@ def test_a_frame_of_tf_that_is_not_received_any_more_is_dropped(drawing):
     drawing.topics.need_frames({"drone"})
     assert drawing.until(lambda: publisher.get_subscription_count() == 1)
     publisher.publish(TFMessage(transforms=[transform]))
-    known = drawing.topics.frames
-    assert drawing.until(lambda: "drone" in known)
+    assert drawing.until(lambda: "drone" in drawing.topics.frames)
     for wall in (1e3, 2e3):
         drawing.topics.tick(wall)
-    assert "drone" in known, "the simulation is paused"
+    assert "drone" in drawing.topics.frames, "the simulation is paused"
     for wall, is_known in ((2e3 + 3.0, True), (2e3 + 4.9, True), (2e3 + 5.1, False)):
         drawing.time += 0.1
         drawing.topics.tick(wall)
-        assert ("drone" in known) is is_known
+        assert ("drone" in drawing.topics.frames) is is_known
     publisher.publish(TFMessage(transforms=[transform]))
-    assert drawing.until(lambda: "drone" in known)
+    assert drawing.until(lambda: "drone" in drawing.topics.frames)
 
 
 def test_tf_is_not_subscribed_for_a_static_frame(drawing):
@@ -258,14 +257,14 @@ def test_all_frames_of_tf_are_received_if_all_are_needed(drawing):
             transform.transform.translation.x = float(step)
             transform.transform.rotation.w = 1.0
             publisher.publish(TFMessage(transforms=[transform]))
-    frames = drawing.topics.frames
 
     def has_newest() -> bool:
+        frames = drawing.topics.frames
         return all(it in frames and frames[it].position[0] == 29.0 for it in ("a", "another"))
 
     assert drawing.until(has_newest)
     drawing.topics.need_frames(set())
-    assert drawing.until(lambda: not frames)
+    assert drawing.until(lambda: not drawing.topics.frames)
 
 
 def test_a_trajectory_of_a_publisher_that_appears_with_it_is_received_until_its_end(drawing):
@@ -292,6 +291,10 @@ def test_a_trajectory_of_a_publisher_that_appears_with_it_is_received_until_its_
     assert drawing.until(lambda: topic not in paths())
     publisher.publish(message)
     assert drawing.until(lambda: topic in paths())
+    publisher.publish(JointTrajectory(joint_names=["elbow"]))  # stops the robot
+    assert drawing.until(lambda: topic not in paths())
+    publisher.publish(message)
+    assert drawing.until(lambda: topic in paths())
     drawing.topics.show(topic, False)
     assert drawing.until(lambda: topic not in paths())
 
@@ -303,3 +306,12 @@ def test_a_wrench_is_drawn_when_it_is_chosen(drawing):
     assert drawing.until(lambda: publisher.get_subscription_count() == 1)
     publisher.publish(WrenchStamped())
     assert drawing.until(lambda: drawing.drawn("/estimated_wrench") == 2)
+
+
+def test_a_topic_of_trajectories_without_others_is_dropped(drawing):
+    topic = "/joint_trajectory"
+    other = drawing.node.create_subscription(JointTrajectory, topic, lambda _: None, 10)
+    assert drawing.until(lambda: drawing.node.count_subscribers(topic) == 2)
+    drawing.node.destroy_subscription(other)
+    assert drawing.until(lambda: topic not in drawing.topics.topics)
+    assert drawing.until(lambda: drawing.node.count_subscribers(topic) == 0)

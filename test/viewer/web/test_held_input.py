@@ -112,6 +112,17 @@ def test_a_press_waits_until_the_viewer_has_read_the_motion_to_its_place(page):
     assert received(page)[2:] == ["mouseup 0 at 90,90"]
 
 
+def test_a_drag_that_returns_ends_where_it_began(page):
+    page.mouse.down()
+    read(page, 2)
+    page.mouse.move(90, 50)
+    page.mouse.move(50, 50)
+    page.mouse.up()
+    assert received(page)[1:] == ["mousemove 0 at 90,50", "mousemove 0 at 50,50"]
+    read(page, 2)
+    assert received(page)[-1] == UP
+
+
 def test_a_long_press_is_released_at_once(page):
     page.mouse.down()
     read(page, 2)
