@@ -23,7 +23,7 @@ from mujoco_ros.viewer.web.page import PanelsHidden
 
 _INITIALLY_SELECTED = 2
 _FLAGS = imgui.WindowFlags
-_PICTURE = (
+_IMAGE_WINDOW = (
     int(_FLAGS.NoDecoration)
     | int(_FLAGS.NoInputs)
     | int(_FLAGS.NoBackground)
@@ -111,12 +111,12 @@ class CamerasPanel(Panel):
         self._subscribe(set())
 
     @messages.handler(priority=messages.Priority.USER)
-    def on_build_pictures(self, _: messages.BuildGuiEvent) -> None:
+    def on_build_images(self, _: messages.BuildGuiEvent) -> None:
         """Build the images in the scene, behind all windows."""
         if self._in_scene() and self.state.shown is None:
-            self._guard("images in the scene", self._build_pictures)
+            self._guard("images in the scene", self._build_images)
 
-    def _build_pictures(self) -> None:
+    def _build_images(self) -> None:
         viewer, page = self.viewer, imgui.GetIO().DisplaySize
         if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
             return
@@ -131,9 +131,9 @@ class CamerasPanel(Panel):
             projected = [projection.project(it) for it in image_corners(viewer.data, camera)]
             corners = [it for it in projected if it is not None]
             if len(corners) == len(projected):
-                self._build_picture(key, image, np.array(corners))
+                self._build_image_in_scene(key, image, np.array(corners))
 
-    def _build_picture(self, key: ImageKey, image: Thumbnail, corners: np.ndarray) -> None:
+    def _build_image_in_scene(self, key: ImageKey, image: Thumbnail, corners: np.ndarray) -> None:
         """Build an upright image in the middle of the projected corners [px].  # (4, 2)"""
         rows, columns = image.pixels.shape[:2]
         width = float(np.linalg.norm(corners[[0, 3]].mean(axis=0) - corners[[1, 2]].mean(axis=0)))
@@ -143,7 +143,7 @@ class CamerasPanel(Panel):
         imgui.SetNextWindowPos(imgui.Vec2(x, y))
         imgui.SetNextWindowSize(imgui.Vec2(width, height))
         imgui.PushStyleVar(imgui.StyleVar.WindowPadding, imgui.Vec2(0.0, 0.0))
-        imgui.Begin(f"##in scene {key.camera}", None, _PICTURE)
+        imgui.Begin(f"##in scene {key.camera}", None, _IMAGE_WINDOW)
         imgui.PopStyleVar()
         imgui.Image(self._textures[key], imgui.Vec2(width, height))
         imgui.End()

@@ -145,7 +145,7 @@ def test_as_many_shapes_are_drawn_as_the_protocol_of_the_page_contains():
     assert state_payload.MAX_EXTRA_GEOMS == MOST_DRAWN
 
 
-def test_forces_and_torques_are_as_long_as_the_scale_says(scene):
+def test_forces_and_torques_are_as_long_as_the_scale_specifies(scene):
     scale = Scale(force=0.01, torque=0.1)
     place, vector = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 20.0])
     values = {"position": place, "end": place + vector, "width": 0.02}

@@ -148,7 +148,7 @@ def test_images_are_drawn_at_their_cameras_while_the_fields_of_view_are(
         """The images in the scene, then the window."""
 
         def on_build_gui(self, event):
-            self.on_build_pictures(event)
+            self.on_build_images(event)
             super().on_build_gui(event)
 
     panel = BothHandlers(state, clients.images, lambda: shown["fields"])

@@ -237,7 +237,7 @@ def test_all_tf_frames_are_drawn_on_request(frames, clients, state, monkeypatch)
     assert {"lens", "wrist_3_link", "world"} <= set(written)
     assert len(frames.panel.viewer.extra_geoms) == 3 * len(set(written))
     frames.panel.on_panels_hidden(PanelsHidden())
-    assert clients.drawings.needed == set(), "nobody looks"
+    assert clients.drawings.needed == set(), "no page is open"
 
 
 def test_a_trajectory_is_drawn_until_it_ends(frames, clients):
