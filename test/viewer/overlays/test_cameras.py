@@ -2,35 +2,21 @@
 
 from dataclasses import replace
 
-import mujoco
 import numpy as np
+from overlay_scenes import initial_scene
 
-from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.model.scene.assembly import assemble
-from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.viewer.overlays.cameras import fields_of_view
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.overlay_scene import Scale
 
 
 def test_the_pyramid_begins_at_the_camera_and_ends_at_the_corners_of_its_image():
-    assembly = assemble(load_scene("arm"))
-    model, layout = assembly.model, lay_out(assembly)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
+    scene = initial_scene("arm")
+    model, data, layout = scene.model, scene.data, scene.layout
     (camera,) = [it for it in layout.every_camera if it.name == "wrist_camera"]
     layout = replace(
         layout, robots=tuple(replace(it, cameras=()) for it in layout.robots), cameras=(camera,)
     )
-    nothing = np.zeros(0)
-    scene = OverlayScene(
-        model=model,
-        data=data,
-        geom_group=model.geom_group,
-        layout=layout,
-        references=nothing,
-        sensordata=nothing,
-        applied=nothing,
-    )
+    scene = replace(scene, layout=layout)
     geoms = fields_of_view(scene, Scale())
     assert len(geoms) == 4 + 4 + 1
     apex, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)

@@ -4,11 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 from mujoco.studio.web import state_payload
+from overlay_scenes import initial_scene
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.model.scene.assembly import assemble
-from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.viewer.message_shapes import (
     MOST_DRAWN,
     Attachment,
@@ -27,20 +25,7 @@ QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 
 @pytest.fixture(scope="module")
 def scene() -> OverlayScene:
-    assembly = assemble(load_scene("zoo"))
-    model, layout = assembly.model, lay_out(assembly)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    nothing = np.zeros(0)
-    return OverlayScene(
-        model=model,
-        data=data,
-        geom_group=model.geom_group,
-        layout=layout,
-        references=nothing,
-        sensordata=nothing,
-        applied=nothing,
-    )
+    return initial_scene("zoo")
 
 
 def shape(frame: str, **values) -> Shape:

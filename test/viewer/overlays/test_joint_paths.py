@@ -5,10 +5,8 @@ from math import inf
 import mujoco
 import numpy as np
 import pytest
+from overlay_scenes import initial_scene
 
-from mujoco_ros.model.robot.layout import lay_out
-from mujoco_ros.model.scene.assembly import assemble
-from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.viewer.message_shapes import JointPath
 from mujoco_ros.viewer.overlays.joint_paths import JointPaths
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
@@ -19,20 +17,7 @@ POINTS = np.array([[0.3, 1.2], [0.6, 1.0]])
 
 @pytest.fixture(scope="module")
 def scene() -> OverlayScene:
-    assembly = assemble(load_scene("handover"))
-    model, layout = assembly.model, lay_out(assembly)
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    nothing = np.zeros(0)
-    return OverlayScene(
-        model=model,
-        data=data,
-        geom_group=model.geom_group,
-        layout=layout,
-        references=nothing,
-        sensordata=nothing,
-        applied=nothing,
-    )
+    return initial_scene("handover")
 
 
 def ends(geom: mujoco.MjvGeom) -> tuple[np.ndarray, np.ndarray]:
