@@ -36,7 +36,9 @@ class Screen:
 @pytest.fixture
 def screen(browser: Any) -> Iterator[Screen]:
     context = browser.new_context(has_touch=True)
+    context.clock.install(time=0)
     page = context.new_page()
+    page.clock.pause_at(1)  # A slow machine must not press between two touches.
     page.set_content(PAGE % part("touch_input").decode())
     yield Screen(page, context.new_cdp_session(page))
     context.close()
@@ -57,7 +59,10 @@ def test_a_tap_is_a_click(screen):
 
 def test_a_finger_that_stays_presses(screen):
     screen.touch("Start", (50, 60))
-    screen.page.wait_for_function("received.length === 2")
+    screen.page.clock.run_for(299)
+    assert screen.page.evaluate("received.length") == 0
+    screen.page.clock.run_for(1)
+    assert [event[0] for event in screen.page.evaluate("received")] == ["mousemove", "mousedown"]
     assert screen.touch("End")[-1] == ["mouseup", 50, 60, 0]
 
 
