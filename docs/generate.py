@@ -9,6 +9,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from sensors_page import sensors_page
 
 from mujoco_ros.bridge.commands.cartesian_server import TOPICS
+from mujoco_ros.bridge.commands.trajectory_server import GOAL_TRAJECTORY
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_specs import (
     CARTESIAN,
@@ -290,6 +291,10 @@ def _scene_section(scene: str, simulation: Simulation) -> str:
             for source, interface in FORWARDED.items()
             if control.joints.with_interface(interface)
         ]
+        if control.joints.with_interface(POSITION):
+            name = _absolute(f"{robot.namespace}/{CommandSource.TRAJECTORY}/{GOAL_TRAJECTORY}")
+            kind = "trajectory_msgs/JointTrajectory"
+            rows.append((name, kind, "each goal", _quality(RELIABLE), ""))
         name = _absolute(f"{robot.namespace}/robot_description")
         rows.append((name, "std_msgs/String", "once", latched, ""))
     if every.static:

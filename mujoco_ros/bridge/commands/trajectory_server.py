@@ -1,5 +1,7 @@
 """The topic and the action of a robot's joint trajectory controller."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import SpeedScalingFactor
@@ -8,8 +10,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
 from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances, to_trajectory
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, stamp
-from mujoco_ros.bridge.publishing.topics import LATCHED
+from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, split, stamp
+from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
@@ -20,6 +22,8 @@ from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tol
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.clock_epochs import NANOSECOND
 
+GOAL_TRAJECTORY = "goal_trajectory"
+"""Topic of the trajectories of accepted goals; an empty one follows when the goal has ended."""
 _FAR_AHEAD_S = 60.0
 Checked = tuple[Trajectory, Tolerances] | np.ndarray
 """A trajectory with its tolerances, or the joints to hold."""
@@ -38,6 +42,13 @@ class TrajectoryServer(CommandServer):
         )
         self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
+        self._goal: Goal | None = None  # the one that was accepted last, until it ends
+        self._goal_path = self._endpoints.publisher(
+            JointTrajectory,
+            within(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
+            RELIABLE,
+        )
+        self._open.append(self._goal_path)
         self._subscribe(
             SpeedScalingFactor,
             self._handle_speed,
@@ -48,6 +59,9 @@ class TrajectoryServer(CommandServer):
 
     def result(self, event: GoalEnded) -> FollowJointTrajectory.Result:
         """Return a result with the outcome as error code."""
+        if event.goal is self._goal:
+            self._goal = None
+            self._publish_goal(JointTrajectory())
         return FollowJointTrajectory.Result(
             error_code=min(int(event.outcome), 0), error_string=event.message
         )
@@ -62,10 +76,7 @@ class TrajectoryServer(CommandServer):
             ("actual", event.actual),
             ("error", error),
         ):
-            point = _point(rows[:, self._columns])
-            whole, rest = divmod(round(event.since_start * 1e9), 1_000_000_000)
-            point.time_from_start.sec, point.time_from_start.nanosec = whole, rest
-            setattr(message, field, point)
+            setattr(message, field, _point(rows[:, self._columns], event.since_start))
         if hasattr(message, "index"):  # since Kilted
             message.index = event.index
         return message
@@ -105,12 +116,35 @@ class TrajectoryServer(CommandServer):
         return (checked[0], allowed) if isinstance(checked, tuple) else checked
 
     def accept(self, goal: Goal, checked: Checked) -> None:
-        """Submit the trajectory of a goal."""
+        """Submit the trajectory of a goal, and publish it."""
+        self._goal = goal
+        self._publish_goal(self._message(checked))
         self._submit_checked(checked, self._action, goal)
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""
         self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
+
+    def _publish_goal(self, message: JointTrajectory) -> None:
+        # Goals that are aborted because the server closes end after its publisher.
+        if self._goal_path in self._open and self._goal_path.get_subscription_count():
+            self._goal_path.publish(message)
+
+    def _message(self, checked: Checked) -> JointTrajectory:
+        """Return the waypoints that will be followed, with their start as stamp."""
+        message = JointTrajectory()
+        if isinstance(checked, tuple):
+            trajectory, _ = checked
+            start, points = trajectory.start, trajectory.points
+            message.header.stamp = stamp(self._simulation.time if start is None else start)
+            message.joint_names = [self._control.joints.names[i] for i in trajectory.joints]
+            given = (points.degree + 1) // 2  # number of rows of each point
+            rows = zip(points.q, points.dq, points.ddq, strict=True)
+            message.points = [
+                _point(it[:count], time)
+                for it, count, time in zip(rows, given, points.times, strict=True)
+            ]
+        return message
 
     def _submit_checked(
         self,
@@ -173,9 +207,10 @@ class TrajectoryServer(CommandServer):
         return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
 
 
-def _point(rows: np.ndarray) -> JointTrajectoryPoint:
-    """Return positions, velocities and, if given, accelerations as a point."""
+def _point(rows: Iterable[np.ndarray], time: float) -> JointTrajectoryPoint:
+    """Return positions, velocities and, if given, accelerations at a time [s] as a point."""
     point = JointTrajectoryPoint()
+    point.time_from_start.sec, point.time_from_start.nanosec = split(time)
     for name, row in zip(("positions", "velocities", "accelerations"), rows, strict=False):
         setattr(point, name, row.tolist())
     return point

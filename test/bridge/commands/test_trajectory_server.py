@@ -15,6 +15,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from scipy.interpolate import CubicSpline
 from simulators import Recording
 from stepped_node import SteppedNode
+from trajectory_msgs.msg import JointTrajectory
 
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.control.events import Outcome
@@ -448,6 +449,36 @@ def test_a_newer_goal_preempts_the_older_one_without_a_jump(
         np.diff(positions, axis=0), (velocities[1:] + velocities[:-1]) / 2 * _STEP, atol=1e-5
     )
     np.testing.assert_array_equal(positions[-1], home)
+
+
+def test_the_trajectory_of_a_goal_is_published_and_an_empty_one_at_its_end(
+    stepped: SteppedNode, home: np.ndarray
+) -> None:
+    (publisher,) = [
+        server._goal_path
+        for served in stepped.controllers._served.values()
+        for server in served.servers
+        if isinstance(server, TrajectoryServer)
+    ]
+    recording = stepped.listener.record(
+        JointTrajectory, "/joint_trajectory_controller/goal_trajectory", reliable=True
+    )
+    assert stepped.listener.spin_until(lambda: publisher.get_subscription_count() > 0)
+    goal = point(0.5, home + 0.1), point(1.0, home + 0.2, _STILL)
+    stepped.commander.follow(*goal)
+    assert stepped.listener.spin_until(lambda: len(recording) == 1)
+    (received,) = recording.messages
+    assert received.joint_names == list(ARM)
+    assert seconds(received.header.stamp) == pytest.approx(stepped.time)
+    assert received.points == list(goal)
+    stepped.run(0.2)
+    second = stepped.commander.follow(point(0.3, home, _STILL))
+    assert stepped.listener.spin_until(lambda: len(recording) == 2)
+    stepped.run(0.1)  # in which the first goal ends
+    assert stepped.finish(second).status == GoalStatus.STATUS_SUCCEEDED
+    assert stepped.listener.spin_until(lambda: len(recording) == 3)
+    stepped.listener.forget_subscriptions()
+    assert [len(message.points) for message in recording.messages] == [2, 1, 0]
 
 
 def test_a_trajectory_on_the_topic_ends_the_goal(stepped: SteppedNode, home: np.ndarray) -> None:

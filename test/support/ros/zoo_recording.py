@@ -90,7 +90,10 @@ OCCASIONAL: dict[str, tuple[type, str]] = {
 }
 """Topics with occasional messages."""
 
-RARE = {"/mujoco/reset_event"}
+RARE = {
+    "/mujoco/reset_event",
+    *(f"/{robot}/joint_trajectory_controller/goal_trajectory" for robot in ROBOTS),
+}
 """Topics with messages only after certain events."""
 
 COMMANDS: dict[str, type] = {
