@@ -119,9 +119,10 @@ class Metadata:
         return yaml.dump(self.as_rosbag2(), Dumper=_Dumper, sort_keys=False)
 
     def save(self, folder: Path) -> None:
-        """Replace metadata.yaml atomically."""
+        """Replace metadata.yaml atomically, by a file that only its user can read."""
         content = {"rosbag2_bagfile_information": self.as_rosbag2()}
         temporary = folder / f".{FILE}"
+        temporary.touch(mode=0o600)
         temporary.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
         os.replace(temporary, folder / FILE)
 

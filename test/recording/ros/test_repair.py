@@ -1,4 +1,5 @@
 import random
+import stat
 
 import pytest
 from mcap.reader import make_reader
@@ -107,6 +108,7 @@ def test_metadata_is_made_from_the_files_if_it_is_lost(folder):
     with Reader(folder) as reader:
         (connection,) = reader.connections
         assert (connection.msgcount, connection.digest) == (FLUSHED, "RIHS01_1")
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
 
 
 def test_topics_without_a_message_are_kept(folder):
