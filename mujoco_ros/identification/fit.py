@@ -92,7 +92,14 @@ def fit(
         windows = Windows(robot, record, measured, _WINDOW_S, interpolation, most)
         return _Residuals(robot, windows, record, own, noise)
 
-    start = unknowns_of(robot, columns, own.velocity.std(axis=0))
+    for signal in ("velocity", "effort"):
+        missing = np.isnan(getattr(own, signal)).any(axis=0)
+        if missing.any():
+            names = ", ".join(it for it, lacks in zip(fitted, missing, strict=True) if lacks)
+            progress(f"no {signal} is measured of {names}")
+    speeds = np.gradient(own.position, own.times, axis=0)
+    velocity = np.where(np.isfinite(own.velocity), own.velocity, speeds)
+    start = unknowns_of(robot, columns, velocity.std(axis=0))
     residuals = residuals_of(None)
     before = residuals.over_noise(*start.at(start.vector))
     if before < _EXACT:

@@ -76,6 +76,8 @@ class JointRecord:
 def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> JointRecord:
     """Return the part of a record that has references, without repeated samples.
 
+    Velocities and efforts of a joint that contain NaN or never change count as not measured.
+
     Args:
         record: The record.
         where: Name of the bag, which begins error messages.
@@ -142,9 +144,18 @@ def check_record(record: JointRecord, where: str, *, periodic: bool = True) -> J
         record,
         times=times,
         position=record.position[kept],
-        velocity=record.velocity[kept],
-        effort=record.effort[kept],
+        velocity=_measured(record.velocity[kept]),
+        effort=_measured(record.effort[kept]),
     )
+
+
+def _measured(signals: np.ndarray) -> np.ndarray:
+    """Return signals (n, k), NaN throughout where one has a NaN or never changes.
+
+    Drivers fill what they do not measure with zeros.
+    """
+    result: np.ndarray = np.where(np.ptp(signals, axis=0) > 0.0, signals, np.nan)
+    return result
 
 
 def _repeats(samples: np.ndarray) -> np.ndarray:

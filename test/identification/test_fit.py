@@ -94,12 +94,16 @@ def test_a_model_with_the_true_parameters_repeats_a_simulation_without_noise(rob
     assert np.ptp(run.measured[:, moved], axis=0).min() > 0.2
 
 
-def test_without_efforts_gains_and_damping_are_not_separated():
+def test_with_positions_alone_gains_and_damping_are_not_separated():
     # References without velocities: kd and damping exert the same torque.
     twin = HiddenTwin(3, MOVED[1:])
     record = twin.record(5.5, velocities=False)
-    silent = replace(record, effort=np.full_like(record.effort, np.nan))
-    partial = fit(IdentifiedRobot(twin.scene, twin.scene.robots[0]), silent)
+    unmeasured = np.full_like(record.effort, np.nan)
+    silent = replace(record, velocity=unmeasured, effort=unmeasured)
+    lines: list[str] = []
+    robot = IdentifiedRobot(twin.scene, twin.scene.robots[0])
+    partial = fit(robot, silent, progress=lines.append)
+    assert lines[:2] == [f"no {it} is measured of {MOVED[1]}" for it in ("velocity", "effort")]
     unsure = {it.parameter.kind: it.reason for it in partial.estimates if not it.determined}
     assert unsure.keys() & {"kd", "damping"}
     assert any(

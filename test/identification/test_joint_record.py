@@ -49,6 +49,17 @@ def test_a_rest_is_no_repetition(record):
         check_record(at_rest, "bag")
 
 
+def test_velocities_with_nan_and_efforts_that_never_change_are_not_measured(record):
+    velocity, effort = record.velocity.copy(), record.effort.copy()
+    velocity[1234, 0] = np.nan
+    effort[:, 1] = 0.0
+    kept = check_record(replace(record, velocity=velocity, effort=effort), "bag")
+    assert np.isnan(kept.velocity[:, 0]).all()
+    assert np.isnan(kept.effort[:, 1]).all()
+    assert np.array_equal(kept.velocity[:, 1], record.velocity[:, 1])
+    assert np.array_equal(kept.effort[:, 0], record.effort[:, 0])
+
+
 def test_a_joint_without_references_does_not_count_as_commands_that_change(record):
     references = np.where(TIMES[:, None, None] < 4.0, record.references, record.references[2000])
     references[:, :, 1] = np.nan
