@@ -18,7 +18,7 @@ from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings imp
     check_settings,
 )
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity, identity_of
+from mujoco_ros.controllers.evaluation.identity import Identity, identity_of
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
@@ -167,7 +167,7 @@ def replay(options: argparse.Namespace, trial: Trial) -> int:
         UserInputError: The dataset is of another trial or scene, or has no such episode.
     """
     assembly = assemble(trial.scene_config())
-    here = identity_of(trial, options.seed, assembly.model)
+    here = identity_of(trial, options.seed, assembly)
     _check_identity(options.replay, read_description(options.replay), here)
     replays = []
     for columns in _chosen(options.replay, options.episode):
@@ -201,7 +201,7 @@ def _shortened(seeds: list[int]) -> str:
 
 
 def _check_identity(folder: Path, described: Mapping[str, Any], here: Identity) -> None:
-    for name in ("trial", "model"):
+    for name in ("trial", "scene"):
         if described.get(name) != here[name]:
             raise UserInputError(
                 f"'{folder}' is of another evaluation: its {name} differs; it was recorded by: "

@@ -14,7 +14,8 @@ from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile
+from mujoco_ros.controllers.evaluation.identity import identity_of
 from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
 from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
 from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
@@ -56,7 +57,7 @@ def _evaluate(options: argparse.Namespace) -> int:
     require("evaluation", "the report of an evaluation")
     _create(options.output)
     seeds, assembly = _seeds(options.seed, options.episodes), assemble(evaluated.scene_config())
-    identity = identity_of(evaluated, options.seed, assembly.model)
+    identity = identity_of(evaluated, options.seed, assembly)
     dataset = DatasetJob(options, evaluated, identity, assembly) if options.dataset else None
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
@@ -67,8 +68,8 @@ def _evaluate(options: argparse.Namespace) -> int:
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
         run = None if dataset is None else dataset.run
-        model = identity["model"]
-        _, complete = _run(options, evaluated, left, run=run, keep=file.add, model=model)
+        scene = identity["scene"]
+        _, complete = _run(options, evaluated, left, run=run, keep=file.add, scene=scene)
         done = [file.done[it] for it in seeds if it in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
@@ -101,10 +102,10 @@ def _run(
     seeds: Sequence[int],
     run: RunEpisode | None = None,
     keep: Callable[[Episode], None] | None = None,
-    model: str = "",
+    scene: str = "",
 ) -> tuple[list[Episode], bool]:
     jobs, cluster = options.jobs or len(sched_getaffinity(0)), options.cluster
-    return run_episodes(evaluated, seeds, jobs, cluster=cluster, run=run, keep=keep, model=model)
+    return run_episodes(evaluated, seeds, jobs, cluster=cluster, run=run, keep=keep, scene=scene)
 
 
 def _beyond(summary: Summary) -> str:

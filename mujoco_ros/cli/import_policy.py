@@ -68,9 +68,9 @@ def _import(options: argparse.Namespace) -> int:
     if not policy.is_file():
         raise UserInputError(f"policy '{policy}' does not exist; give it as --policy")
     imu = _imu(robot) if options.imu is None else options.imu
-    file = os.path.abspath(policy)
-    if options.output is not None:
-        file = os.path.relpath(file, options.output.parent)
+    file = os.path.join(os.path.realpath(policy.parent), policy.name)
+    if options.output is not None:  # a reader resolves links before it goes to parent folders
+        file = os.path.relpath(file, os.path.realpath(options.output.parent))
     from_dict(PolicyConfig, {"file": file, **settings}, str(source))
     made = table(settings, file=file, period=period, decimation=options.decimation, imu=imu)
     text = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=120)

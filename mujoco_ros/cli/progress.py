@@ -25,7 +25,7 @@ def run_episodes(
     cluster: str = "",
     run: RunEpisode | None = None,
     keep: Callable[[Episode], None] | None = None,
-    model: str = "",
+    scene: str = "",
     stream: TextIO = sys.stderr,
 ) -> tuple[list[Episode], bool]:
     """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
@@ -37,7 +37,7 @@ def run_episodes(
         cluster: Address of a Ray cluster, which is used instead of this machine.
         run: Runs an episode on this machine instead of the trial.
         keep: Called with each episode when it is done.
-        model: Hash of the compiled scene, for a cluster; empty to compute it.
+        scene: Hash of the scene, for a cluster; empty to compute it.
         stream: Where the progress is shown.
 
     Raises:
@@ -45,7 +45,7 @@ def run_episodes(
     """
     clock = time.process_time
     running = (
-        cluster_episodes(trial, seeds, clock, address=cluster, model=model)
+        cluster_episodes(trial, seeds, clock, address=cluster, scene=scene)
         if cluster
         else episodes(trial, seeds, clock, jobs=jobs, run=run)
     )

@@ -8,7 +8,8 @@ from lerobot_environment import python_or_skip
 
 from mujoco_ros.cli import demonstrations
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile
+from mujoco_ros.controllers.evaluation.identity import identity_of
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
@@ -21,7 +22,7 @@ def dataset(tmp_path):
     folder = tmp_path / "dataset"
     (folder / DESCRIPTION).parent.mkdir(parents=True)
     tried = trial("pick_place")
-    identity = identity_of(tried, 1, assemble(tried.scene_config()).model)
+    identity = identity_of(tried, 1, assemble(tried.scene_config()))
     content = {"command": "evaluate pick_place", **identity}
     (folder / DESCRIPTION).write_text(json.dumps(content))
     return folder

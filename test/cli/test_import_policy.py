@@ -103,6 +103,16 @@ METADATA = {
 }
 
 
+def test_a_table_behind_a_link_names_the_policy_from_where_it_is(tmp_path):
+    (tmp_path / "deep" / "tables").mkdir(parents=True)
+    (tmp_path / "tables").symlink_to(tmp_path / "deep" / "tables")
+    path = write_affine(tmp_path / "policy.onnx", np.zeros((1, 1)), metadata=METADATA)
+    table = tmp_path / "tables" / "walk.yaml"
+    assert main([str(path), "--period", "0.02", "-o", str(table)]) == 0
+    file = yaml.safe_load(table.read_text())["states"]["RUN"]["file"]
+    assert (table.resolve().parent / file).resolve() == path
+
+
 def test_one_of_several_imus_is_chosen(tmp_path, capsys, with_two_imus):
     policy = write_affine(tmp_path / "policy.onnx", np.eye(1), metadata=METADATA)
     arguments = [str(policy), "--period", "0.02", "--scene", str(with_two_imus)]

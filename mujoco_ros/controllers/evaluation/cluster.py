@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode
-from mujoco_ros.controllers.evaluation.episode_file import model_hash, versions
+from mujoco_ros.controllers.evaluation.identity import scene_hash, versions
 from mujoco_ros.controllers.evaluation.jobs import (
     ATTEMPTS,
     EpisodeSetup,
@@ -43,7 +43,7 @@ def cluster_episodes(
     *,
     address: str,
     run: RunEpisode | None = None,
-    model: str = "",
+    scene: str = "",
 ) -> Generator[Episode, None, None]:
     """Run episodes on a cluster, of which this machine is part, and yield each when it is done.
 
@@ -57,7 +57,7 @@ def cluster_episodes(
         clock: Returns processor time [s]; a function that can be imported on all machines.
         address: ``host:port`` of a cluster that runs, or `AUTO`.
         run: Runs an episode instead of the trial.
-        model: Hash of the compiled scene, see `model_hash`; empty to compute it.
+        scene: Hash of the scene, see `scene_hash`; empty to compute it.
 
     Raises:
         UserInputError: Ray is not installed, there is no cluster or no processor in it, a machine
@@ -68,10 +68,10 @@ def cluster_episodes(
     from ray import exceptions
 
     if run:
-        model = ""
-    elif not model:
-        model = model_hash(assemble(trial.scene_config()).model)
-    setup = pickle.dumps(EpisodeSetup(trial, clock, run, model))
+        scene = ""
+    elif not scene:
+        scene = scene_hash(assemble(trial.scene_config()))
+    setup = pickle.dumps(EpisodeSetup(trial, clock, run, scene))
     _connect(ray, address)
     submit = ray.remote(num_cpus=1, max_retries=0, scheduling_strategy="SPREAD")(run_seed).remote
     waiting, deaths = deque(seeds), Counter[int]()
@@ -142,7 +142,7 @@ def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
         seed: The seed.
 
     Raises:
-        UserInputError: The versions or the model are others here, or the scene is invalid.
+        UserInputError: The versions or the scene are others here, or the scene is invalid.
     """
     for name, version in versions().items():
         if version != wanted.get(name):

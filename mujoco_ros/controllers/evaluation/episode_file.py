@@ -2,27 +2,17 @@
 
 import json
 import os
-import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-import mujoco
-import numpy as np
-
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.trial import Trial
+from mujoco_ros.controllers.evaluation.identity import Identity
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.folder_lock import locked
 
-Identity = Mapping[str, str]
-"""What two parts of an evaluation must have in common."""
-_PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
-"""Fields of a model that the paths of its files determine."""
 _SYNC_S = 1.0
 """Longest time for which a power failure can lose episodes [s]."""
 
@@ -149,48 +139,6 @@ class EpisodeFile:
         if not isinstance(values, dict):
             raise UserInputError(f"{self.path}, line {number} is not an object of JSON")
         return values
-
-
-def identity_of(trial: Trial, seed: int, model: mujoco.MjModel) -> Identity:
-    """Return what all parts of an evaluation have in common; `model` is that of its scene."""
-    return {"trial": repr(trial), "seed": str(seed), "model": model_hash(model), **versions()}
-
-
-def model_hash(model: mujoco.MjModel) -> str:
-    """Return a hash of a compiled model, without the paths of its files: machines differ."""
-    content = sha256()
-    for part in _content(model):
-        content.update(part)
-    return content.hexdigest()[:16]
-
-
-def _content(structure: object) -> Iterator[bytes]:
-    """Yield names and values of the fields of a structure of MuJoCo that do not concern paths.
-
-    Raises:
-        TypeError: A field has a type that this function does not know.
-    """
-    for name in dir(structure):
-        if name.startswith("_") or _PATHS.fullmatch(name):
-            continue
-        value = getattr(structure, name)
-        if isinstance(value, bytes | int | float | np.ndarray):
-            yield name.encode()
-            yield value if isinstance(value, bytes) else np.asarray(value).tobytes()
-        elif type(value).__module__.partition(".")[0] == "mujoco":
-            yield from _content(value)
-        elif not callable(value):
-            raise TypeError(f"field '{name}' of a model is a {type(value).__name__}")
-
-
-@cache
-def versions() -> Identity:
-    """Return the version of MuJoCo, and a hash of code, tables and policies of this package."""
-    package = Path(__file__).resolve().parents[2]
-    code = sha256()
-    for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml", ".onnx")):
-        code.update(file.read_bytes())
-    return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
 
 def _line(values: Mapping[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import model_hash
+from mujoco_ros.controllers.evaluation.identity import scene_hash
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
@@ -29,13 +29,13 @@ class EpisodeSetup(NamedTuple):
         trial: The trial.
         clock: Processor time [s].
         run: Runs an episode instead of the trial.
-        model: Hash of the compiled scene, which must be the same here; empty for any.
+        scene: Hash of the scene, which must be the same here; empty for any.
     """
 
     trial: Trial
     clock: Clock
     run: RunEpisode | None
-    model: str = ""
+    scene: str = ""
 
 
 def episodes(
@@ -99,10 +99,9 @@ def prepare(setup: EpisodeSetup) -> RunEpisode:
     if setup.run is not None:
         return setup.run
     assembly = assemble(setup.trial.scene_config())
-    if setup.model and (found := model_hash(assembly.model)) != setup.model:
+    if setup.scene and (found := scene_hash(assembly)) != setup.scene:
         raise UserInputError(
-            f"the scene of {platform.node()} is another one: its model is {found}, not "
-            f"{setup.model}"
+            f"the scene of {platform.node()} is another one: its hash is {found}, not {setup.scene}"
         )
     run = partial(_run, setup, assembly)
     gc.collect()

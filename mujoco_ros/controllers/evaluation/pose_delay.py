@@ -7,6 +7,8 @@ from dataclasses import replace
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 
+_ROUNDING = 1e-6
+"""Of the times of ticks [s]."""
 _Sample = tuple[float, Mapping[str, Pose]]
 
 
@@ -41,7 +43,7 @@ class _Delay:
     def apply(self, seen: Observation) -> Observation:
         samples = self._samples
         samples.append((seen.time, seen.objects))
-        while len(samples) > 1 and samples[1][0] <= seen.time - self._delay:
+        while len(samples) > 1 and samples[1][0] <= seen.time - self._delay + _ROUNDING:
             samples.popleft()
         time, objects = samples[0]
         return replace(seen, objects=objects, object_times=dict.fromkeys(objects, time))

@@ -31,13 +31,13 @@ def draw_pushes(
     return drawn
 
 
-def push_base(simulation: Simulation, conditions: Mapping[str, float], period: float) -> None:
-    """Apply the push of the present time to the first floating base."""
+def push_base(simulation: Simulation, conditions: Mapping[str, float]) -> None:
+    """Apply the pushes of the present time to the first floating base."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
-    number = int(simulation.time / period)
-    if 0.0 <= simulation.time - conditions.get(f"push_at_{number}", np.inf) < _PUSH_S:
-        angle = conditions[f"push_direction_{number}"]
-        force[:2] = np.array([np.cos(angle), np.sin(angle)])
-        force *= conditions[f"push_{number}"] * mass / _PUSH_S
+    for number in range(sum(name.startswith("push_at_") for name in conditions)):
+        if 0.0 <= simulation.time - conditions[f"push_at_{number}"] < _PUSH_S:
+            angle = conditions[f"push_direction_{number}"]
+            size = conditions[f"push_{number}"] * mass / _PUSH_S
+            force[:2] += size * np.array([np.cos(angle), np.sin(angle)])
     simulation.data.xfrc_applied[base, :3] = force

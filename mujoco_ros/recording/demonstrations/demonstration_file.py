@@ -99,7 +99,7 @@ class DemonstrationFile:
 
 def layout_of(description: Mapping[str, Any]) -> dict[str, Any]:
     """Return the part of a description that is the same in all episodes of a dataset."""
-    return {name: description[name] for name in ("features", "fps", "robot")}
+    return {name: description[name] for name in ("features", "fps", "robot", "task")}
 
 
 def message(content: bytes) -> bytes:

@@ -76,15 +76,16 @@ class TopicDemonstrations:
         """Write into a folder.
 
         Raises:
-            UserInputError: The folder has episodes of another rate, or invalid files.
+            UserInputError: The folder has episodes of another rate or task, or invalid files.
         """
         self._folder, self._options = folder, options
         self._layout = folder.layout()
-        if self._layout and self._layout["fps"] != options.fps:
-            raise UserInputError(
-                f"'{folder.path}' has episodes of {self._layout['fps']} frames a second, which "
-                f"--fps {options.fps} does not continue"
-            )
+        for name, value in (("fps", options.fps), ("task", options.task)):
+            if self._layout and self._layout[name] != value:
+                raise UserInputError(
+                    f"'{folder.path}' has episodes with --{name} {self._layout[name]}, which "
+                    f"--{name} {value} does not continue"
+                )
         self._received: set[str] = set()  # topics with a message
         self._known: set[str] = set()  # topics
         self._topics: DemonstrationTopics | None = None  # those of the first episode

@@ -8,7 +8,7 @@ import pytest
 from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
 from mujoco_ros.controllers.evaluation.cluster import cluster_episodes, run_seed
-from mujoco_ros.controllers.evaluation.episode_file import versions
+from mujoco_ros.controllers.evaluation.identity import versions
 from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
@@ -81,7 +81,7 @@ def test_an_error_of_a_machine_is_that_of_the_command(cluster, monkeypatch):
         list(cluster_episodes(*arguments, address=cluster.address))
     arguments = (PickPlaceTrial(), [1, 2], time.process_time)
     with monkeypatch.context() as patch:
-        patch.setattr(f"{MODULE}.model_hash", lambda _: "of another scene")
+        patch.setattr(f"{MODULE}.scene_hash", lambda _: "of another scene")
         with pytest.raises(UserInputError, match=r"the scene of .* is another one"):
             list(cluster_episodes(*arguments, address=cluster.address))
     older = {**versions(), "mujoco": "3.9"}

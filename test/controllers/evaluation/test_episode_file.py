@@ -1,23 +1,18 @@
 """Files of episodes: continued after an interruption, and never mixed with another evaluation."""
 
-import json
 import signal
 import subprocess
 import sys
 import time
 
-import mujoco
 import numpy as np
 import pytest
 from fake_episodes import fake_episode
 from simulators import ROOT, WAIT_LIMIT_S
 
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode_file import (
-    EpisodeFile,
-    identity_of,
-    model_hash,
-)
+from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile
+from mujoco_ros.controllers.evaluation.identity import identity_of
 from mujoco_ros.controllers.evaluation.jobs import episodes
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.model.errors import UserInputError
@@ -92,8 +87,8 @@ def test_episodes_of_another_evaluation_are_not_mixed(path):
         EpisodeFile(path, {**IDENTITY, "seed": "2"}, 4, resume=True)
     assert path.read_text() == kept
 
-    with pytest.raises(UserInputError, match="its model is None, here 5"):
-        EpisodeFile(path, {**IDENTITY, "model": "5"}, 4, resume=True)
+    with pytest.raises(UserInputError, match="its scene is None, here 5"):
+        EpisodeFile(path, {**IDENTITY, "scene": "5"}, 4, resume=True)
     with pytest.raises(UserInputError, match="its seed is 1, here None"):
         EpisodeFile(path, {"trial": "a trial"}, 4, resume=True)
 
@@ -123,51 +118,6 @@ def test_one_evaluation_at_a_time_writes_into_a_folder(path):
     EpisodeFile(path, IDENTITY, 4, resume=True).__exit__()
 
 
-def identity(seed, tried):
-    return identity_of(tried, seed, assemble(tried.scene_config()).model)
-
-
-def test_the_identity_follows_the_conditions_the_settings_and_the_scene():
-    tried = trial("pick_place")
-    every = [
-        identity(1, tried),
-        identity(2, tried),
-        identity(1, trial("pick_place", "table")),
-        identity(1, trial("pick_place", "", {"IDLE": {"gains": "lab"}})),
-        {**identity(1, tried), "model": identity(1, trial("handover"))["model"]},
-    ]
-    assert len({json.dumps(it) for it in every}) == len(every)
-    assert identity(1, trial("pick_place")) == every[0]
-    assert " at 0x" not in every[0]["trial"]
-
-
-def test_the_hash_of_a_model_follows_its_content_and_not_the_folder_of_its_files(tmp_path):
-    mesh = b"".join(
-        b"v %d %d %d\n" % corner for corner in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
-    )
-    hashes = []
-    for folder in ("here", "another_machine"):
-        path = tmp_path / folder / "model.xml"
-        path.parent.mkdir()
-        (path.parent / "mesh.obj").write_bytes(mesh + b"f 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
-        path.write_text(
-            '<mujoco><asset><mesh name="mesh" file="mesh.obj"/></asset><worldbody><body>'
-            '<freejoint/><geom type="mesh" mesh="mesh"/></body></worldbody></mujoco>'
-        )
-        model = mujoco.MjModel.from_xml_path(str(path))
-        assert folder in model.paths.decode()
-        hashes.append(model_hash(model))
-    assert hashes[0] == hashes[1]
-    for change in (
-        lambda: model.body_mass.__setitem__(1, 0.5),
-        lambda: setattr(model.opt, "timestep", 0.001),
-        lambda: setattr(model.vis.quality, "shadowsize", 1),
-    ):
-        change()
-        hashes.append(model_hash(model))
-    assert len(set(hashes)) == 4
-
-
 def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     path = tmp_path / EPISODES
     arguments = ["pick_place", "--episodes", "4", "--jobs", "1", "--output", str(tmp_path)]
@@ -190,7 +140,9 @@ def test_an_interrupted_command_continues_to_the_same_bits(tmp_path):
     assert 1 <= kept < 4
     assert main([*arguments, "--resume"]) == 0
     seeds = range(1_000_000, 1_000_004)
-    with EpisodeFile(path, identity(1, trial("pick_place")), 4, resume=True) as file:
+    tried = trial("pick_place")
+    identity = identity_of(tried, 1, assemble(tried.scene_config()))
+    with EpisodeFile(path, identity, 4, resume=True) as file:
         found = {seed: episode.digest for seed, episode in file.done.items()}
     whole = episodes(trial("pick_place"), seeds, time.process_time, jobs=1)
     assert found == {it.seed: it.digest for it in whole}

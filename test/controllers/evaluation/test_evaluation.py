@@ -135,6 +135,15 @@ def test_impossible_conditions_are_an_error(spread, error_text):
         PickPlaceTrial(ranges=spread).conditions(1)
 
 
+def test_conditions_are_drawn_again_where_the_first_draw_leaves_no_space():
+    spread = Spread(x=(0.3, 0.5), y=(-0.15, 0.15), obstacle=(0.05, 0.2))
+    drawn = [PickPlaceTrial(ranges=spread).conditions(10**6 + seed) for seed in range(30)]
+    for it in drawn:
+        for end in ("start", "goal"):
+            offset = [it[f"obstacle_{axis}"] - it[f"{end}_{axis}"] for axis in "xy"]
+            assert np.hypot(*offset) >= 0.16
+
+
 def test_a_worker_that_dies_is_replaced_and_one_that_always_dies_is_reported(tmp_path, monkeypatch):
     monkeypatch.setenv("MARK", str(tmp_path / "mark"))
     monkeypatch.setenv("PYTHONPATH", str(Path(fake_episodes.__file__).parent))

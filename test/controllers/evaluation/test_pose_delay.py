@@ -27,6 +27,12 @@ def test_poses_are_late_and_know_their_age():
     assert seen[0].object_age("cup") == 0.0
 
 
+def test_each_pose_is_late_by_the_same_number_of_ticks():
+    observe = delayed(0.08, lambda seen: seen)
+    ages = [observe(at(tick / 125.0)).object_age("box") for tick in range(1500)]
+    np.testing.assert_allclose(ages[10:], 0.08, atol=1e-9)
+
+
 def test_without_a_delay_the_filter_is_the_inner_one():
     inner = at
     assert delayed(0.0, inner) is inner

@@ -367,12 +367,19 @@ def test_an_episode_of_other_joints_than_those_before_is_discarded(recorded, cap
     assert len(recorded.folder.finished) == 1
 
 
-def test_episodes_of_another_rate_are_not_continued(recorded, tmp_path):
+@pytest.mark.parametrize(
+    ("fps", "task", "message"),
+    [
+        (25, "move", "has episodes with --fps 50, which --fps 25 does not continue"),
+        (50, "place", "has episodes with --task move, which --task place does not continue"),
+    ],
+)
+def test_episodes_of_another_rate_or_task_are_not_continued(recorded, tmp_path, fps, task, message):
     recorded.demonstrations.start()
     recorded.send(run(0.102, 0.4))
     recorded.demonstrations.end()
     recorded.folder.close()
     folder = EpisodeFolder(tmp_path / "dataset", resume=True)
-    options = DemonstrationOptions(fps=25, task="move")
-    with pytest.raises(UserInputError, match="has episodes of 50 frames a second, which --fps 25"):
+    options = DemonstrationOptions(fps=fps, task=task)
+    with pytest.raises(UserInputError, match=message):
         TopicDemonstrations(folder, options)

@@ -15,7 +15,7 @@ from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings imp
     DemonstrationSettings,
 )
 from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity
+from mujoco_ros.controllers.evaluation.identity import Identity
 from mujoco_ros.controllers.evaluation.jobs import DIED
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.runtime.host import ControllerHost

@@ -52,6 +52,9 @@ _MIN_DISTANCE = 0.08
 _OBSTACLE_DISTANCE = 0.16
 """Minimum distance of the obstacle from start and goal [m]: the hand and half of a box."""
 _MAX_DRAWS = 1000
+"""Of a position."""
+_MAX_LAYOUTS = 200
+"""Draws of start, goal and obstacle, some of which leave no space for another."""
 LAB_START, LAB_GOAL = (0.35, 0.20), (0.35, -0.20)
 """Of "MuJoCo Robotics Lab, Part 9" [m]."""
 
@@ -134,6 +137,10 @@ SPREADS: Mapping[str, Spread] = {
 with all perturbations at once."""
 
 
+class _NoSpaceError(UserInputError):
+    """The drawn positions leave no space for another one."""
+
+
 @dataclass(frozen=True)
 class PickPlaceTrial(Trial):
     """The trial.
@@ -158,8 +165,23 @@ class PickPlaceTrial(Trial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; those of `Spread` that are off are not among them."""
-        random, ranges = np.random.default_rng(seed), self.ranges
+        """Draw the conditions; those of `Spread` that are off are not among them.
+
+        Raises:
+            UserInputError: The ranges have no space for start, goal and obstacle.
+        """
+        random = np.random.default_rng(seed)
+        problem: Exception
+        for _ in range(_MAX_LAYOUTS):
+            try:
+                return self._drawn(random)
+            except _NoSpaceError as error:
+                problem = error
+        raise UserInputError(f"seed {seed}: {problem}")
+
+    def _drawn(self, random: np.random.Generator) -> Conditions:
+        """Draw the conditions once."""
+        ranges = self.ranges
         start, goal = LAB_START, LAB_GOAL
         if ranges.x is not None:
             start, goal = self._positions(ranges.x, random)
@@ -285,7 +307,7 @@ class PickPlaceTrial(Trial):
             goal = self._position(x, random)
             if np.hypot(goal[0] - start[0], goal[1] - start[1]) >= _MIN_DISTANCE:
                 return start, goal
-        raise UserInputError(
+        raise _NoSpaceError(
             f"x and y have no space for a start and a goal {_MIN_DISTANCE:g} m apart"
         )
 
@@ -299,7 +321,7 @@ class PickPlaceTrial(Trial):
             distances = (np.hypot(*np.subtract(position, it)) for it in (start, goal))
             if min(distances) >= _OBSTACLE_DISTANCE:
                 return position
-        raise UserInputError(
+        raise _NoSpaceError(
             f"x and y have no space for an obstacle {_OBSTACLE_DISTANCE:g} m from start and goal"
         )
 

@@ -133,7 +133,7 @@ class PolicyTrotTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Push."""
-        push_base(simulation, conditions, self.ranges.push_period)
+        push_base(simulation, conditions)
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the time is over, or the robot has fallen."""

@@ -10,8 +10,9 @@ import numpy as np
 
 from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, command_delay
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, tilt_floor
+from mujoco_ros.controllers.evaluation.model_edits import scale_masses, tilt_floor
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.pushes import push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
@@ -26,7 +27,6 @@ _RATE = 200.0
 """Ticks per second."""
 _STOPPING = 4.0
 """Time from the request to stop until the end of the episode [s]."""
-_PUSH_S = 0.1
 _FALLEN = 0.8
 """Part of the initial height of the base above the ground, below which the robot has fallen."""
 _TOLERANCE = 0.15
@@ -189,16 +189,7 @@ class WalkTrial(Trial):
             if abs(simulation.time - when) < 0.5 / _RATE:
                 with suppress(TransitionRejectedError):  # after a fall
                     request(label)
-        base, force = free_base(simulation.model), np.zeros(3)
-        mass = float(simulation.model.body_subtreemass[base])
-        number = 0
-        while (name := f"push_{number}") in conditions:
-            if 0.0 <= simulation.time - conditions[f"push_at_{number}"] < _PUSH_S:
-                angle = conditions[f"push_direction_{number}"]
-                size = conditions[name] * mass / _PUSH_S
-                force[:2] += size * np.array([np.cos(angle), np.sin(angle)])
-            number += 1
-        simulation.data.xfrc_applied[base, :3] = force
+        push_base(simulation, conditions)
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the time is over, or the robot has fallen."""

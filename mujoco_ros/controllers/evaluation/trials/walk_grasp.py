@@ -153,7 +153,7 @@ class WalkGraspTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Push."""
-        push_base(simulation, conditions, self.ranges.push_period)
+        push_base(simulation, conditions)
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure the base and the box at the end, and the estimated base."""

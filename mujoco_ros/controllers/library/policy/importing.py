@@ -131,9 +131,13 @@ def settings_of_metadata(metadata: Mapping[str, str], where: str) -> Settings:
             if len(values) != len(joints):
                 raise UserInputError(f"{where}: {name} has not {len(joints)} numbers")
             action[key] = [values[joints.index(joint)] for joint in action["joints"]]
-    terms = []
-    for name in _words(metadata["observation_names"]):
-        terms.append({"term": _term(name, where)})
+    terms, names = [], _words(metadata["observation_names"])
+    key = "observation_history_lengths"
+    lengths = _csv(metadata[key], f"{where}: {key}") if key in metadata else [1] * len(names)
+    if len(lengths) != len(names) or any(it < 0 or it != round(it) for it in lengths):
+        raise UserInputError(f"{where}: {key} has not {len(names)} whole numbers")
+    for name, length in zip(names, lengths, strict=True):
+        terms.append(_term_with_history(_term(name, where), round(length)))
         if terms[-1]["term"] == "command":
             for command in _words(metadata.get("command_names", "")):
                 if command not in _VELOCITY_COMMANDS:
@@ -222,9 +226,8 @@ def _deployed_term(
             term["clip"] = [[limit / it for it in scale] for limit in limits]
         else:
             term["clip"] = limits
-    history = data.get("history_length", 1)
-    if history not in (0, 1):
-        term["history"] = convert(int, history, f"{at}.history_length")
+    history = convert(int, data.get("history_length", 1), f"{at}.history_length")
+    term |= _term_with_history(term["term"], history)
     params = _optional(data, "params", at)
     if term["term"] == "command":
         commands = _optional(source, "commands", file)
@@ -242,6 +245,11 @@ def _deployed_term(
             of = f"{at}.params.asset_cfg.joint_ids"
             term["joints"] = [joints[it] for it in _indices(ids, len(joints), of)]
     return term
+
+
+def _term_with_history(name: str, length: int) -> Settings:
+    """Return a term; Isaac Lab counts a single value as a history of 0 or 1."""
+    return {"term": name} if length in (0, 1) else {"term": name, "history": length}
 
 
 def _term(name: str, where: str) -> str:

@@ -59,10 +59,18 @@ class JointTargets:
 
     def with_gains(self, gains: Gains) -> Gains:
         """Return gains with those of the settings."""
+        return self._replaced(gains, *self._gains)
+
+    def with_gains_before(self, gains: Gains, before: Gains) -> Gains:
+        """Return gains in which those that `with_gains` sets are as `before`."""
+        return self._replaced(gains, before.kp[self.joints], before.kd[self.joints])
+
+    def _replaced(self, gains: Gains, *values: np.ndarray | None) -> Gains:
+        """Return gains with the values of the joints where the settings have some."""
         new = [gains.kp.copy(), gains.kd.copy()]
-        for values, own in zip(new, self._gains, strict=True):
+        for present, own, value in zip(new, self._gains, values, strict=True):
             if own is not None:
-                values[self.joints] = own
+                present[self.joints] = value
         return Gains(kp=new[0], kd=new[1])
 
     def problem(self, action: np.ndarray) -> str:

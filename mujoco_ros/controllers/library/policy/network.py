@@ -55,6 +55,11 @@ class Network:
         self.output = np.empty(0, dtype=np.float32)
         self._memory: list[tuple[np.ndarray, np.ndarray]] = []
 
+    def check_input(self, name: str) -> None:
+        """Raise a UserInputError if there is no such input."""
+        if name not in self._input_shapes:
+            raise unknown("input", name, self._input_shapes)
+
     def bind(
         self, sizes: Mapping[str, int], output: str, output_size: int, memory: Mapping[str, str]
     ) -> None:
@@ -70,8 +75,7 @@ class Network:
             UserInputError: An input or output is missing or unknown, or its shape does not fit.
         """
         for name in (*sizes, *memory):
-            if name not in self._input_shapes:
-                raise unknown("input", name, self._input_shapes)
+            self.check_input(name)
         for name in self._input_shapes:
             if (name in sizes) + (name in memory) != 1:
                 problem = "is given twice" if name in sizes else "is missing"
@@ -108,7 +112,7 @@ class Network:
         self._binding, self._arrays = binding, (arrays, results)  # the binding has their addresses
         self.forget()
         for it in self.inputs.values():
-            it[:] = 0.0
+            it.fill(0.0)
         try:
             self.run()  # the first run allocates, and finds shapes that do not fit inside
         except Exception as error:
@@ -133,7 +137,7 @@ class Network:
     def forget(self) -> None:
         """Set the memory to zero."""
         for given, _ in self._memory:
-            given[:] = 0.0
+            given.fill(0.0)
 
     def run(self) -> None:
         """Compute the output, and update the memory."""

@@ -69,6 +69,8 @@ class Policy(State):
         self._action = np.zeros(sum(counts))
         terms = TermFactory(robot, joints, pose, self._action, config.imu)
         self._gravity = terms.gravity()
+        for name in config.inputs:
+            network.check_input(name)
         self._inputs = {
             name: InputVector(name, it, [terms.make(term, network.axes(name)) for term in it.terms])
             for name, it in config.inputs.items()
@@ -131,9 +133,12 @@ class Policy(State):
         return self._run_network(context)
 
     def teardown(self, context: StateContext) -> None:
-        """Restore the gains."""
+        """Restore the gains that it has set; a parallel state may have set others meanwhile."""
         if self._gains is not None:
-            context.store.get(GAINS_SET)(self._gains)
+            gains = context.store.get(GAINS_GET)()
+            for part in self._targets:
+                gains = part.with_gains_before(gains, self._gains)
+            context.store.get(GAINS_SET)(gains)
             self._gains = None
 
     def _run_network(self, context: StateContext) -> str | None:

@@ -228,6 +228,9 @@ def test_the_metadata_of_an_onnx_file_become_settings():
         *("base_linear_velocity", "base_angular_velocity", "projected_gravity"),
         *("joint_position", "previous_action", "command"),
     ]
+    lengths = {"observation_history_lengths": "1.000,0.000,5.000,1.000,3.000,1.000"}
+    long = as_config(settings_of_metadata({**METADATA, **lengths}, "policy.onnx"))
+    assert [it.history for it in long.inputs["obs"].terms] == [1, 1, 5, 1, 3, 1]
     single = settings_of_metadata({**METADATA, "action_scale": "0.5"}, "policy.onnx")
     assert single["actions"][0]["scale"] == 0.5
 
@@ -242,6 +245,7 @@ def test_the_metadata_of_an_onnx_file_become_settings():
         ({"observation_names": "height_scan"}, "observation 'height_scan' not found"),
         ({"action_joint_names": "toe"}, "action_joint_names: joint 'toe' not found"),
         ({"joint_damping": "1.0"}, "joint_damping has not 3 numbers"),
+        ({"observation_history_lengths": "5.0"}, "history_lengths has not 6 whole numbers"),
     ],
 )
 def test_what_the_metadata_lack_is_named(changes, message):

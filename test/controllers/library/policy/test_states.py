@@ -250,6 +250,58 @@ def test_velocities_and_efforts_are_targets_with_own_gains(make_policy, tmp_path
     assert (gains().kp.tolist(), gains().kd.tolist()) == ([50.0, 30.0], [2.0, 1.0])
 
 
+def test_a_branch_restores_the_gains_of_its_own_joints(make_policy, tmp_path):
+    write_affine(tmp_path / "policy.onnx", np.zeros((2, 2)), np.zeros(2))
+    write_affine(tmp_path / "single.onnx", np.zeros((1, 1)), np.zeros(1))
+
+    def single(joint, **settings):
+        term = {"term": "joint_position", "joints": [joint]}
+        return {
+            "class": "Policy",
+            "file": "single.onnx",
+            "joints": [joint],
+            "inputs": {"obs": {"terms": [term]}},
+            "actions": [{"kp": 7.0, "kd": 0.5}],
+            **settings,
+        }
+
+    branch = {
+        "initial": "REACH",
+        "states": {"REACH": single("left", timeout=0.02), "REST": {"class": "Hold"}},
+        "transitions": {
+            "REACH": {"timeout": "REST", "fell": "REST", "invalid": "REST"},
+            "REST": {"again": {"to": "REACH", "trigger": "request"}},
+        },
+    }
+    both = {
+        "parallel": {"ARM": {"machine": branch}, "LEG": single("right")},
+        "join": [
+            {"when": {"LEG": "invalid"}, "outcome": "invalid"},
+            {"when": {"LEG": "fell"}, "outcome": "fell"},
+        ],
+    }
+    run = make_policy(
+        file="policy.onnx",
+        inputs=terms("joint_position"),
+        actions=[{}],
+        states={"BOTH": both},
+        transitions={
+            "RUN": {"both": {"to": "BOTH", "trigger": "request"}},
+            "BOTH": {"stop": {"to": "STOPPED", "trigger": "request"}},
+        },
+    )
+    gains = run.host.supervised.controller.store.get(GAINS_GET)
+    run.step(2)
+    run.host.supervised.request("both")
+    run.step(3)
+    assert (gains().kp.tolist(), gains().kd.tolist()) == ([7.0, 7.0], [0.5, 0.5])
+    run.step(10)
+    assert (gains().kp.tolist(), gains().kd.tolist()) == ([50.0, 7.0], [2.0, 0.5])
+    run.host.supervised.request("stop")
+    run.step(2)
+    assert (gains().kp.tolist(), gains().kd.tolist()) == ([50.0, 30.0], [2.0, 1.0])
+
+
 def test_smoothing_mixes_the_previous_target(make_policy, tmp_path):
     write_affine(tmp_path / "policy.onnx", np.zeros((2, 2)), np.array([1.0, 1.0]))
     run = make_policy(
@@ -384,6 +436,14 @@ def test_policies_of_a_table_are_switched_by_transitions(make_policy, tmp_path):
             "input 'obs', term joint_position: scale has 3 numbers, and the term has 2 values",
         ),
         ({"inputs": {"state": {"terms": [{"term": "command"}]}}}, "input 'state' not found"),
+        (
+            {
+                "inputs": {
+                    "state": {"terms": [{"term": "image", "sensor": "front", "value": "depth"}]}
+                }
+            },
+            "input 'state' not found",
+        ),
         ({"inputs": terms({"term": "sensor", "sensor": "tips"})}, "sensor 'tips' not found"),
         (
             {"inputs": terms({"term": "sensor", "sensor": "tip"})},
