@@ -40,7 +40,7 @@ ARGUMENTS = [
         "controller_manager in its namespace.",
     ),
     DeclareLaunchArgument(
-        "controllers",
+        "controllers_file",
         default_value="",
         description="YAML file of the controller_manager and its controllers, as for the real "
         "robot. Default: config/ros2_control/<model>.yaml for the model file <model>.",
@@ -49,7 +49,7 @@ ARGUMENTS = [
         "active_controllers",
         default_value="",
         description="Controllers to start, in this order, separated by commas. Default: all of the "
-        "controllers file, in its order.",
+        "controllers_file, in its order.",
     ),
 ]
 
@@ -182,14 +182,14 @@ def _file(controllers: str, robot: str, model: str) -> Path:
     if controllers:
         given = Path(controllers).expanduser()
         if not given.is_file():
-            raise ValueError(f"controllers:={given} does not exist")
+            raise ValueError(f"controllers_file:={given} does not exist")
         return given
     found = CONTROLLERS / f"{Path(model).stem}.yaml"
     if not found.is_file():
         shipped = ", ".join(sorted(path.stem for path in CONTROLLERS.glob("*.yaml")))
         raise ValueError(
             f"robot '{robot}': there are controllers for the models {shipped}, none for "
-            f"'{Path(model).stem}'; give a file with controllers:="
+            f"'{Path(model).stem}'; give a file with controllers_file:="
         )
     return found
 

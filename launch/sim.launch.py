@@ -4,6 +4,7 @@ import shutil
 from pathlib import Path
 from typing import List  # noqa: UP035 - launch_ros compares with this one
 
+import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
@@ -204,7 +205,8 @@ def _simulator(arguments: dict[str, str]) -> Node:
         if arguments[name]:
             chosen[name] = ParameterValue(arguments[name], value_type=str)
     if arguments["controllers"]:
-        chosen["controllers"] = ParameterValue(arguments["controllers"], value_type=List[str])  # noqa: UP006
+        names = _names(arguments, "controllers")
+        chosen["controllers"] = ParameterValue(names, value_type=List[str])  # noqa: UP006
     if arguments["controller_step_by_step"]:
         steps = arguments["controller_step_by_step"] == "true"
         chosen["controller_step_by_step"] = ParameterValue(steps, value_type=bool)
@@ -333,6 +335,16 @@ def _integer(arguments: dict[str, str], name: str) -> int:
         return int(arguments[name])
     except ValueError:
         raise ValueError(f"{name}:={arguments[name]} is not an integer") from None
+
+
+def _names(arguments: dict[str, str], name: str) -> list[str]:
+    try:
+        found = yaml.safe_load(arguments[name])
+    except yaml.YAMLError:
+        found = None
+    if not (isinstance(found, list) and found and all(isinstance(it, str) for it in found)):
+        raise ValueError(f"{name}:={arguments[name]} is not a list of names, [first, second]")
+    return found
 
 
 def _file(arguments: dict[str, str], name: str) -> Path:

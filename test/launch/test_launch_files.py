@@ -354,6 +354,7 @@ def test_a_failed_simulator_ends_all_processes_with_an_error(ros2_launch, stand_
         (["rviz:=maybe"], 'Argument "rviz" provided value "maybe" is not valid'),
         (["tf:=links"], 'Argument "tf" provided value "links" is not valid'),
         (["real_time_factor:=fast"], "real_time_factor:=fast is not a number"),
+        (["controllers:=stand"], "controllers:=stand is not a list of names, [first, second]"),
         (["params_file:=/missing.yaml"], "params_file:=/missing.yaml does not exist"),
         (["rviz:=true", "rviz_config:=/missing.rviz"], "rviz_config:=/missing.rviz does not exist"),
         (["rviz:=true", f"rviz_config:={__file__}"], "is not YAML"),

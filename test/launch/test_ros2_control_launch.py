@@ -50,7 +50,7 @@ def own_arguments(argv: list[str]) -> list[str]:
 def test_it_has_its_own_arguments_and_those_of_the_simulator():
     arguments, simulator = arguments_of(ROS2_CONTROL), arguments_of(SIM)
     assert {name: (a[0], a[1]) for name, a in arguments.items() if name not in simulator} == {
-        "controllers": ("", None),
+        "controllers_file": ("", None),
         "active_controllers": ("", None),
     }
     assert arguments["scene"][0] == "arm"
@@ -198,7 +198,7 @@ def test_a_file_for_the_real_robot_is_used_unchanged(ros2_launch, stand_ins, tmp
     )
     launch = ros2_launch(
         ROS2_CONTROL,
-        f"controllers:={file}",
+        f"controllers_file:={file}",
         "active_controllers:=second, first",
         environment=stand_ins,
     )
@@ -270,15 +270,15 @@ def test_a_finished_spawner_does_not_end_the_launch(ros2_launch, stand_ins):
     ("arguments", "message"),
     [
         (["scene:=armm"], "scene 'armm' not found (did you mean 'arm'?)"),
-        (["controllers:=/missing.yaml"], "controllers:=/missing.yaml does not exist"),
+        (["controllers_file:=/missing.yaml"], "controllers_file:=/missing.yaml does not exist"),
         (
             ["active_controllers:=gripper"],
             "arm.yaml has no controller 'gripper'; it has: joint_state_broadcaster, "
             "joint_trajectory_controller, gripper_controller",
         ),
         (["scene:={folder}/cart.xml"], "arm, humanoid, quadruped, none for 'cart'"),
-        (["controllers:={folder}/empty.yaml"], "no controller with a 'type'"),
-        (["controllers:={folder}/broken.yaml"], "broken.yaml: "),
+        (["controllers_file:={folder}/empty.yaml"], "no controller with a 'type'"),
+        (["controllers_file:={folder}/broken.yaml"], "broken.yaml: "),
         (["tf:=all"], "would both publish every link"),
     ],
 )
