@@ -267,7 +267,9 @@ def _parameter_row(spec: ParameterSpec, default: str | None) -> tuple[str, ...]:
     when = "at start" if spec.read_only else "at run time"
     if spec.fixed:
         when = "by the model"
-    description = spec.description.replace("<", "&lt;")
+    parts = spec.description.split("`")  # every second one is code
+    parts[::2] = [part.replace("<", "&lt;") for part in parts[::2]]
+    description = "`".join(parts)
     return (f"`{spec.name}`", spec.kind, default or "", values, when, description)
 
 

@@ -14,7 +14,8 @@ BOOLEAN = ["true", "false"]
 ARGUMENTS = [
     DeclareLaunchArgument(
         "controller",
-        description="Controller: a shipped one (grasp_reflex, pick_place, stand) or the path of a "
+        description="Controller: a shipped one (grasp_reflex, handover, pick_place, "
+        "stand, trot, trot_policy, walk, walk_grasp) or the path of a "
         "YAML file.",
     ),
     DeclareLaunchArgument(

@@ -30,7 +30,8 @@ ARGUMENTS = [
         "scene",
         default_value="humanoid",
         description="Scene to simulate: the name of a shipped scene (humanoid, quadruped, arm, "
-        "handover, walk_grasp, zoo) or the path of a scene YAML, MJCF, MJB or URDF file.",
+        "handover, walk_grasp, zoo) or the path of a scene YAML, MJCF, MJB, URDF or "
+        "xacro file, or <collection>:<robot>.",
     ),
     DeclareLaunchArgument(
         "real_time_factor",
