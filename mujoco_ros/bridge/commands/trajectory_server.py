@@ -1,10 +1,12 @@
 """The topic and the action of a robot's joint trajectory controller."""
 
+import contextlib
 from collections.abc import Iterable
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
 from control_msgs.msg import SpeedScalingFactor
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
@@ -117,9 +119,9 @@ class TrajectoryServer(CommandServer):
 
     def accept(self, goal: Goal, checked: Checked) -> None:
         """Submit the trajectory of a goal, and publish it."""
+        self._submit_checked(checked, self._action, goal)
         self._goal = goal
         self._publish_goal(self._message(checked))
-        self._submit_checked(checked, self._action, goal)
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""
@@ -128,7 +130,8 @@ class TrajectoryServer(CommandServer):
     def _publish_goal(self, message: JointTrajectory) -> None:
         # Goals that are aborted because the server closes end after its publisher.
         if self._goal_path in self._open and self._goal_path.get_subscription_count():
-            self._goal_path.publish(message)
+            with contextlib.suppress(rclpy_implementation.RCLError):  # of an overloaded middleware
+                self._goal_path.publish(message)
 
     def _message(self, checked: Checked) -> JointTrajectory:
         """Return the waypoints that will be followed, with their start as stamp."""
