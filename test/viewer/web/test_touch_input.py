@@ -38,7 +38,7 @@ def screen(browser: Any) -> Iterator[Screen]:
     context = browser.new_context(has_touch=True)
     context.clock.install(time=0)
     page = context.new_page()
-    page.clock.pause_at(1)  # A slow machine must not press between two touches.
+    page.clock.pause_at(86_400_000)  # A slow machine must not press between two touches.
     page.set_content(PAGE % part("touch_input").decode())
     yield Screen(page, context.new_cdp_session(page))
     context.close()
