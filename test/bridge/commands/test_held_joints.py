@@ -169,6 +169,9 @@ def managed(shared_managed: SteppedNode) -> SteppedNode:
 def manager(managed: SteppedNode) -> Iterator[ControllerManager]:
     manager = ControllerManager(managed.listener.node)
     yield manager
+    restart = managed.controllers._held._restart
+    # One that has not ended would switch controllers in the next test.
+    assert managed.listener.spin_until(lambda: not restart._polling, 15.0)
     manager.close()
 
 
