@@ -1,6 +1,6 @@
 """Pushes of a floating base at random times."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from math import ceil
 
 import numpy as np
@@ -8,6 +8,8 @@ import numpy as np
 from mujoco_ros.controllers.evaluation.model_edits import free_base
 from mujoco_ros.sim.simulation import Simulation
 
+Push = tuple[float, float, float]
+"""Impulse per mass of the robot [m/s], level direction [rad] and begin [s]."""
 _PUSH_S = 0.1
 """Duration of a push [s]."""
 
@@ -31,13 +33,21 @@ def draw_pushes(
     return drawn
 
 
-def push_base(simulation: Simulation, conditions: Mapping[str, float]) -> None:
-    """Apply the pushes of the present time to the first floating base."""
+def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
+    """Yield the pushes that are among the conditions of an episode."""
+    number = 0
+    while (name := f"push_{number}") in conditions:
+        direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
+        yield conditions[name], direction, begin
+        number += 1
+
+
+def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
+    """Apply those of some pushes that act now to the first floating base."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
-    for number in range(sum(name.startswith("push_at_") for name in conditions)):
-        if 0.0 <= simulation.time - conditions[f"push_at_{number}"] < _PUSH_S:
-            angle = conditions[f"push_direction_{number}"]
-            size = conditions[f"push_{number}"] * mass / _PUSH_S
-            force[:2] += size * np.array([np.cos(angle), np.sin(angle)])
+    for impulse, direction, begin in pushes:
+        if 0.0 <= simulation.time - begin < _PUSH_S:
+            size = impulse * mass / _PUSH_S
+            force[:2] += size * np.array([np.cos(direction), np.sin(direction)])
     simulation.data.xfrc_applied[base, :3] = force

@@ -10,6 +10,7 @@ import numpy as np
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.pushes import push_base
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.model.errors import UserInputError
@@ -20,7 +21,6 @@ _REQUESTS = ((3.0, "squat"), (10.0, "sway"))
 """Times [s] and labels of the requests."""
 _RATE = 200.0
 """Ticks per second."""
-_PUSH_S = 0.1
 _FALLEN = 0.6
 """Part of the initial height of the base, below which the robot has fallen."""
 
@@ -93,18 +93,12 @@ class StandTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Request a squat and a sway, and apply the push."""
-        time, model = simulation.time, simulation.model
-        half = 0.5 / _RATE
         for when, label in _REQUESTS:
-            if abs(time - when) < half:
+            if abs(simulation.time - when) < 0.5 / _RATE:
                 with suppress(TransitionRejectedError):  # after a fall
                     request(label)
-        base, since = free_base(model), time - conditions["at"]
-        force = conditions["push"] * float(model.body_subtreemass[base]) / _PUSH_S
-        angle = conditions["direction"]
-        direction = np.array([np.cos(angle), np.sin(angle), 0.0])
-        push = force * direction if 0.0 <= since < _PUSH_S else np.zeros(3)
-        simulation.data.xfrc_applied[base, :3] = push
+        push = conditions["push"], conditions["direction"], conditions["at"]
+        push_base(simulation, [push])
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the time limit is reached."""

@@ -10,7 +10,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import draw_pushes, push_base
+from mujoco_ros.controllers.evaluation.pushes import draw_pushes, drawn_pushes, push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.library.config_checks import check_positive
@@ -133,7 +133,7 @@ class PolicyTrotTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Push."""
-        push_base(simulation, conditions)
+        push_base(simulation, drawn_pushes(conditions))
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the time is over, or the robot has fallen."""

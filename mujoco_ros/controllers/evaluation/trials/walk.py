@@ -12,7 +12,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import scale_masses, tilt_floor
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import push_base
+from mujoco_ros.controllers.evaluation.pushes import drawn_pushes, push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
@@ -189,7 +189,7 @@ class WalkTrial(Trial):
             if abs(simulation.time - when) < 0.5 / _RATE:
                 with suppress(TransitionRejectedError):  # after a fall
                     request(label)
-        push_base(simulation, conditions)
+        push_base(simulation, drawn_pushes(conditions))
 
     def is_over(self, simulation: Simulation, outcome: str | None) -> bool:
         """Return whether the time is over, or the robot has fallen."""

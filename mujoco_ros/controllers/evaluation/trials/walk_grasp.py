@@ -10,7 +10,7 @@ from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, comma
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import draw_pushes, push_base
+from mujoco_ros.controllers.evaluation.pushes import draw_pushes, drawn_pushes, push_base
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.library.pick_place.task import upright
@@ -153,7 +153,7 @@ class WalkGraspTrial(Trial):
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions
     ) -> None:
         """Push."""
-        push_base(simulation, conditions)
+        push_base(simulation, drawn_pushes(conditions))
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
         """Measure the base and the box at the end, and the estimated base."""
