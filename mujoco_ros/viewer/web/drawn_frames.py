@@ -23,12 +23,13 @@ class DrawnFrames:
 
     Attributes:
         begun: Number of frames that were begun.
+        is_pressed: Whether a button or key was pressed in the last one.
     """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         """Begin without a page, when few frames are due; `now` is the clock [s]."""
         self._now = now
-        self.begun = 0
+        self.begun, self.is_pressed = 0, False
         self._built_at = float("-inf")
         self._condition = threading.Condition()
         self.set_page(False)
@@ -42,9 +43,10 @@ class DrawnFrames:
             self._periods = (0.0, 0.0)
             self._condition.notify_all()
 
-    def note_built(self) -> None:
-        """Record that a frame was built and sent."""
+    def note_built(self, *, is_pressed: bool = False) -> None:
+        """Record that a frame was built and sent, and whether a button or key is pressed in it."""
         with self._condition:
+            self.is_pressed = is_pressed
             self.begun += 1
             self._in_flight += 1
             self._built_at = self._now()

@@ -11,13 +11,14 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
+from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.panel_input import is_input, released
 
 _PREFIX = "drawn="
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
-_RELEASE_S = 0.5
+_RELEASE_S = 10.0
 """Longest wait for the viewer to read that buttons and keys are released [s]."""
 _POLL_S = 0.005
 
@@ -45,7 +46,7 @@ class MarkedConnection:
         *,
         on_drawn: Callable[[], object],
         on_lag: Callable[[float], object],
-        begun: Callable[[], int],
+        frames: DrawnFrames,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Mark the messages of a connection.
@@ -54,11 +55,11 @@ class MarkedConnection:
             connection: The connection; its other methods are available here.
             on_drawn: Called with each binary message of the page.
             on_lag: Called with the age of what the page draws [s].
-            begun: Returns the number of frames that the viewer has begun.
+            frames: The frames that the viewer has begun.
             now: Clock [s].
         """
         self._connection, self._now = connection, now
-        self._on_drawn, self._on_lag, self._begun = on_drawn, on_lag, begun
+        self._on_drawn, self._on_lag, self._frames = on_drawn, on_lag, frames
         self._drawn: tuple[str, float] | None = None
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
@@ -104,15 +105,16 @@ class MarkedConnection:
             await self._until_read()
 
     async def _until_read(self) -> None:
-        """Wait until the viewer has read what was sent last, which needs frames."""
-        last, end = self._begun() + _FRAMES, self._now() + _RELEASE_S
+        """Wait until the viewer has read the release, which needs frames."""
+        frames = self._frames
+        last, end = frames.begun + _FRAMES, self._now() + _RELEASE_S
         self._on_drawn()
-        while self._begun() < last and self._now() < end:
+        while (frames.begun < last or frames.is_pressed) and self._now() < end:
             await asyncio.sleep(_POLL_S)
             self._on_drawn()
 
     def _count_read(self) -> int:
-        begun = self._begun()
+        begun = self._frames.begun
         while self._unread and begun >= self._unread[0][1] + _FRAMES:
             self._read, _ = self._unread.popleft()
         return self._read
@@ -121,7 +123,7 @@ class MarkedConnection:
         """Return whether the message is a report, and evaluate it."""
         if isinstance(message, bytes):
             self._received += 1
-            self._unread.append((self._received, self._begun()))
+            self._unread.append((self._received, self._frames.begun))
             if is_input(message):
                 self._input = message
             self._on_drawn()

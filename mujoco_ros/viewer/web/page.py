@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from mujoco.studio import messages, plugin, viewer_protocol, web_viewer
+from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.web import web_server
 from websockets.http11 import Response
 
@@ -24,6 +25,8 @@ _IDLE_PERIOD_S = 0.1
 _SPECTATOR_PERIOD_S = 1.0 / 30.0
 # Period of the state while a page draws the last frame of the panels [s].
 _STATE_PERIOD_S = 1.0 / 60.0
+_NO_KEYS = {"None", "Mask"}
+_KEYS = [key for name, key in imgui.Key.__members__.items() if name not in _NO_KEYS]
 
 
 class PanelsHidden(messages.Event):
@@ -68,7 +71,7 @@ class Page(web_viewer.WebViewer):
             self._stream_state()
             return False
         if is_connected and super().prepare_next_frame():
-            self._guard.frames.note_built()
+            self._guard.frames.note_built(is_pressed=_is_pressed())
             return True
         self.dispatch(PanelsHidden())
         if is_connected:
@@ -100,6 +103,11 @@ class Page(web_viewer.WebViewer):
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
         """Serve the new model, without Studio's line on standard output."""
         self._update_model()
+
+
+def _is_pressed() -> bool:
+    """Return whether a button of the mouse or a key is pressed in the frame that is being built."""
+    return imgui.IsAnyMouseDown() or any(map(imgui.IsKeyDown, _KEYS))
 
 
 def open_page(

@@ -264,7 +264,7 @@ class WebServerGuard:
                 self._on_lag(seconds)
 
         marked = MarkedConnection(
-            connection, on_drawn=note_drawn, on_lag=note_lag, begun=lambda: self.frames.begun
+            connection, on_drawn=note_drawn, on_lag=note_lag, frames=self.frames
         )
         # Studio takes no other page meanwhile, and one that is reloaded could only watch then.
         while path == _PANELS and self._panels is not None and self._panels.is_releasing:

@@ -1,12 +1,15 @@
 """Marks of what a page receives, and its reports of what it draws."""
 
+import asyncio
 import struct
 from collections.abc import AsyncIterator, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from websockets.exceptions import ConnectionClosedOK
 
+from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 from mujoco_ros.viewer.web.panel_input import released
 
@@ -15,12 +18,9 @@ PRESSED = struct.pack("<IB", 616, 2) + bytes(range(1, 255)) + bytes(357)
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run a coroutine that never waits; another test's browser may have the event loop."""
-    try:
-        coroutine.send(None)
-    except StopIteration as end:
-        return end.value
-    raise AssertionError("it waits")
+    """Run a coroutine in a thread: another test's browser may have the event loop of this one."""
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, coroutine).result(20.0)
 
 
 class Connection:
@@ -50,20 +50,22 @@ class Marked:
     """A marked connection at a time that the test sets."""
 
     def __init__(self, *messages: str | bytes) -> None:
-        self.now, self.drawn, self.lags, self.begun = 10.0, 0, [], 0
+        self.now, self.drawn, self.lags, self.frames = 10.0, 0, [], DrawnFrames()
         self.frames_per_drawing, self.seconds_per_drawing = 0, 0.0
+        self.drawings_until_released = 0
         self.inner = Connection(*messages)
         self.connection = MarkedConnection(
             self.inner,
             on_drawn=self._draw,
             on_lag=self.lags.append,
-            begun=lambda: self.begun,
+            frames=self.frames,
             now=lambda: self.now,
         )
 
     def _draw(self) -> None:
         self.drawn += 1
-        self.begun += self.frames_per_drawing
+        self.frames.begun += self.frames_per_drawing
+        self.frames.is_pressed &= self.drawn < self.drawings_until_released
         self.now += self.seconds_per_drawing
 
     async def rest(self) -> list[str | bytes]:
@@ -91,7 +93,7 @@ def test_each_binary_message_follows_its_mark():
 def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
     marked = Marked("drawn=1;0", b"version", b"input", b"input")
     run(marked.connection.recv())
-    marked.begun = 7
+    marked.frames.begun = 7
     run(marked.connection.recv())  # read by the frame after the next
 
     def read() -> int:
@@ -99,12 +101,12 @@ def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
         return int(str(marked.inner.sent[-2]).rpartition(";")[2])
 
     assert read() == 1, "the version, from before seven frames"
-    marked.begun = 8
+    marked.frames.begun = 8
     run(marked.connection.recv())
     assert read() == 1
-    marked.begun = 9
+    marked.frames.begun = 9
     assert read() == 2
-    marked.begun = 10
+    marked.frames.begun = 10
     assert read() == 3
 
 
@@ -112,14 +114,22 @@ def test_the_input_of_a_page_that_is_gone_is_released_and_read():
     marked = Marked("drawn=1;0", b"version", PRESSED)
     marked.frames_per_drawing = 2
     assert run(marked.rest()) == [b"version", PRESSED, released(PRESSED)]
-    assert marked.begun == 6, "two frames have read the last message"
+    assert marked.frames.begun == 6, "two frames have read the last message"
+
+
+def test_a_viewer_in_which_a_button_is_still_pressed_has_not_read_the_release():
+    marked = Marked(PRESSED)
+    marked.frames.is_pressed, marked.frames_per_drawing, marked.drawings_until_released = True, 2, 5
+    assert len(run(marked.rest())) == 2
+    assert marked.drawn == 5
+    assert marked.frames.begun == 10, "without the button"
 
 
 def test_a_viewer_that_reads_nothing_is_not_waited_for():
     marked = Marked(PRESSED)
-    marked.seconds_per_drawing = 0.6
+    marked.seconds_per_drawing = 11.0
     assert len(run(marked.rest())) == 2
-    assert marked.begun == 0
+    assert marked.frames.begun == 0
 
 
 def test_what_is_sent_to_panels_that_are_gone_is_dropped():
