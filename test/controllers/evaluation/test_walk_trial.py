@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.command_delay import command_delay
+from mujoco_ros.controllers.evaluation.delays import delayed_commands
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.estimate_error import EstimateError
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, tilt_floor
@@ -67,7 +67,7 @@ def test_masses_are_scaled_with_their_inertias():
 
 @pytest.mark.parametrize(("delay", "late"), [(0.0, 0), (0.005, 1), (0.012, 3)])
 def test_commands_are_delayed_by_whole_ticks(delay, late):
-    apply = command_delay(delay)
+    apply = delayed_commands(delay)
     given = [np.full((3, 2), float(tick)) for tick in range(10)]
     acts = [float(apply(0.005 * tick, values)[0, 0]) for tick, values in enumerate(given)]
     assert acts == [max(0.0, tick - late) for tick in range(10)]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from mujoco_ros.controllers.evaluation.delays import delayed_poses
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import offset_hinge, set_box_size, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import (
@@ -14,7 +15,6 @@ from mujoco_ros.controllers.evaluation.observation_noise import (
     ObservationFilter,
     scaled,
 )
-from mujoco_ros.controllers.evaluation.pose_delay import delayed
 from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
@@ -250,7 +250,7 @@ class PickPlaceTrial(Trial):
     def observation_filter(self, seed: int, conditions: Conditions) -> ObservationFilter:
         """Return a function that adds noise to observations, and delays the poses of objects."""
         noise = Trial.observation_filter(self, seed, conditions)
-        return delayed(conditions.get("delay", 0.0), noise)
+        return delayed_poses(conditions.get("delay", 0.0), noise)
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, command_delay
+from mujoco_ros.controllers.evaluation.delays import CommandFilter, delayed_commands
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
@@ -122,7 +122,7 @@ class PolicyTrotTrial(Trial):
 
     def command_filter(self, conditions: Conditions) -> CommandFilter:
         """Return a function that delays commands."""
-        return command_delay(conditions["delay"])
+        return delayed_commands(conditions["delay"])
 
     def settings(self, conditions: Conditions) -> Settings:
         """Return the velocity as settings of WALK."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.command_delay import CommandFilter, command_delay
+from mujoco_ros.controllers.evaluation.delays import CommandFilter, delayed_commands
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
@@ -147,7 +147,7 @@ class WalkGraspTrial(Trial):
 
     def command_filter(self, conditions: Conditions) -> CommandFilter:
         """Return a function that delays commands."""
-        return command_delay(conditions["delay"])
+        return delayed_commands(conditions["delay"])
 
     def act(
         self, simulation: Simulation, request: Callable[[str], object], conditions: Conditions

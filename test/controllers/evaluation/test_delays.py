@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.pose_delay import delayed
+from mujoco_ros.controllers.evaluation.delays import delayed_poses
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 
 
@@ -18,7 +18,7 @@ def at(time: float) -> Observation:
 
 
 def test_poses_are_late_and_know_their_age():
-    observe = delayed(0.03, lambda seen: seen)
+    observe = delayed_poses(0.03, lambda seen: seen)
     seen = [observe(at(0.01 * tick)) for tick in range(10)]
     assert [it.objects["box"].position[0] for it in seen[:4]] == [0.0] * 4
     assert seen[9].objects["box"].position[0] == pytest.approx(0.06)
@@ -28,18 +28,18 @@ def test_poses_are_late_and_know_their_age():
 
 
 def test_each_pose_is_late_by_the_same_number_of_ticks():
-    observe = delayed(0.08, lambda seen: seen)
+    observe = delayed_poses(0.08, lambda seen: seen)
     ages = [observe(at(tick / 125.0)).object_age("box") for tick in range(1500)]
     np.testing.assert_allclose(ages[10:], 0.08, atol=1e-9)
 
 
 def test_without_a_delay_the_filter_is_the_inner_one():
     inner = at
-    assert delayed(0.0, inner) is inner
+    assert delayed_poses(0.0, inner) is inner
 
 
 def test_the_poses_of_each_of_several_robots_are_late():
-    observe = delayed(0.03, lambda seen: seen)
+    observe = delayed_poses(0.03, lambda seen: seen)
     for tick in range(10):
         seen = observe(Observation.of_several({it: at(0.01 * tick) for it in ("left", "right")}))
     for own in (seen, *seen.robots.values()):
