@@ -101,8 +101,11 @@
       });
       if (this.hasPanels) {
         heldInput.connect();
-        this.addEventListener("close", () => {
-          if (measured.get(path) === this) heldInput.disconnect();
+        this.addEventListener("close", (event) => {
+          if (measured.get(path) !== this) return;
+          heldInput.disconnect();
+          // A page that loses control has no panels; others keep the age of what they display.
+          if (event.code >= DELIBERATE) measured.delete(path);
         });
       }
       measured.set(path, this);

@@ -43,6 +43,25 @@ CONTROLS = """
 """
 """Gives a page control of the viewer and records its themes and the code of the end."""
 
+SOCKETS = """
+    window.sockets = {};
+    window.WebSocket = class extends EventTarget {
+      static OPEN = 1;
+      readyState = 1;
+      constructor(url) {
+        super();
+        sockets[url] = this;
+      }
+      send() {}
+      display() {
+        for (const data of [`drawn=${performance.now()};0;0`, new ArrayBuffer(1)]) {
+          this.dispatchEvent(new MessageEvent("message", { data }));
+        }
+      }
+    };
+"""
+"""Connections by their path, which the page displays when it receives something on them."""
+
 
 class Counter(plugin.ViewerPlugin):
     def __init__(self) -> None:
@@ -207,6 +226,29 @@ def test_a_page_that_has_stopped_leaves_the_control_to_others(served, browser):
     page.evaluate("requestAnimationFrame(() => { throw new TypeError('too large'); })")
     page.wait_for_function("sent.length === 2")
     assert page.evaluate("sent[1]") == 4000
+    page.close()
+
+
+@pytest.mark.parametrize(("code", "is_old"), [(4001, False), (1006, True)], ids=["lost", "killed"])
+def test_the_age_of_a_page_that_has_lost_control_is_that_of_its_scene(
+    served, browser, code, is_old
+):
+    page = browser.new_page()
+    page.add_init_script(SOCKETS)
+    page.route("**/web_client.*", lambda route: route.abort())
+    page.goto(f"http://127.0.0.1:{served.guard.port}/")
+    page.evaluate(
+        """(code) => {
+          for (const path of ["/state", "/ui"]) new WebSocket(path);
+          sockets["/ui"].display();
+          sockets["/ui"].dispatchEvent(new CloseEvent("close", { code }));
+          setInterval(() => sockets["/state"].display(), 50);
+        }""",
+        code,
+    )
+    page.wait_for_timeout(1500.0)
+    assert (float(page.evaluate("document.documentElement.dataset.lagS")) > 1.0) is is_old
+    assert page.locator("#lag").is_visible() is is_old
     page.close()
 
 
