@@ -48,7 +48,7 @@ class _Task:
         path: The file.
         state: Name of the shared state.
         span: Times of the first and the last state [s].
-        shown: Time of the shown past state [s]; None for the present one.
+        shown: The shown state, of an image.
         arguments: Further arguments of the exporter.
     """
 
@@ -56,7 +56,7 @@ class _Task:
     path: Path
     state: str
     span: tuple[float, float]
-    shown: float | None
+    shown: Rows | None
     arguments: tuple[str, ...]
 
 
@@ -114,13 +114,12 @@ class HistorySaving:
         except UserInputError as error:
             request.fail(str(error))
             return request
-        shown = self._state.shown
         task = _Task(
             kind=kind,
             path=path,
             state=self._state.name,
             span=(start, end),
-            shown=None if shown is None else shown.time,
+            shown=shown_row(self._state) if kind == IMAGE else None,
             arguments=further,
         )
         arguments = request, task
@@ -173,11 +172,7 @@ class HistorySaving:
 
     def _write(self, request: Request, task: _Task) -> None:
         state = SharedState(task.state)
-        if task.kind == IMAGE:
-            state.show(task.shown)
-            rows = shown_row(state)
-        else:
-            rows = collect(state, *task.span)
+        rows = collect(state, *task.span) if task.shown is None else task.shown
         if self._cancelled.is_set():
             raise UserInputError("cancelled")
         if task.kind == TABLE:

@@ -31,15 +31,25 @@ def length():
 
 
 @pytest.fixture
-def state(length):
+def run(length):
+    """Return a function that simulates steps and returns the name of the shared state."""
     simulation = Simulation(load_scene("arm"))
     history = HistorySettings(length=length, rate=100.0)
     writer = SharedStateWriter(simulation, describe_robots, history=history)
-    for _ in range(200):
-        simulation.step()
-        writer.write()
-    yield SharedState(writer.name)
+
+    def steps(count: int) -> str:
+        for _ in range(count):
+            simulation.step()
+            writer.write()
+        return writer.name
+
+    yield steps
     writer.close()
+
+
+@pytest.fixture
+def state(run):
+    return SharedState(run(200))
 
 
 def finish() -> None:
@@ -114,6 +124,21 @@ def test_an_image_shows_what_the_page_does(saving, state, tmp_path):
     image = cv2.imread(str(tmp_path / "out" / "arm_2026-01-02_03-04-05.png"))
     assert image.shape == (720, 1280, 3)
     assert np.ptp(image) > 100
+
+
+def test_an_image_shows_the_shown_state_after_it_has_left_the_past_states(
+    saving, state, run, monkeypatch
+):
+    exported = []
+    monkeypatch.setattr(saving, "_export", lambda _request, _task, rows, _: exported.append(rows))
+    state.show(float(state.past.times[3]))
+    run(1000)
+    assert state.past.times[0] > state.time, "the shown state is not kept any more"
+    saving.save(IMAGE)
+    finish()
+    (rows,) = exported
+    assert rows["time"].tolist() == [state.time]
+    assert rows["qpos"].tolist() == [state.data.qpos.tolist()]
 
 
 def test_a_film_is_saved_in_a_new_folder_for_its_user_alone(saving, state, tmp_path):
