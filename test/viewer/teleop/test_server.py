@@ -30,6 +30,16 @@ HIDE = """(hidden) => {
     Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
 }"""
+SOCKETS = """
+    window.sockets = [];
+    window.WebSocket = class extends WebSocket {
+      constructor(...address) {
+        super(...address);
+        window.sockets.push(this);
+      }
+    };
+"""
+"""Keeps the connections of a page."""
 OpenPage = Callable[..., Any]
 
 
@@ -79,14 +89,19 @@ def middle(page: Any, selector: str) -> tuple[float, float]:
 def hold_ahead(page: Any, served: ServedPages) -> None:
     """Deflect the pad fully ahead, and keep it there until the robot is driven."""
     page.wait_for_selector("#owner:text('You have control.')")
+    push_ahead(page)
+    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
+    wait_for(page, lambda: ahead in served.clients.called("drive"), "the pad drives")
+
+
+def push_ahead(page: Any) -> None:
+    """Deflect the pad fully ahead, and keep it there."""
     page.wait_for_selector("#move:not([hidden])")
     page.locator("#move").scroll_into_view_if_needed()
     x, y = middle(page, "#move")
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x, y - 300.0)
-    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
-    wait_for(page, lambda: ahead in served.clients.called("drive"), "the pad drives")
 
 
 def wait_for(page: Any, condition: Callable[[], Any], what: str) -> None:
@@ -202,6 +217,58 @@ def test_a_gamepad_moves_a_target_from_where_it_is(served, open_page):
         for _ in range(3):
             connection.recv(60.0)
         assert served.targets["box"].position[0] == before, "it moves without a page"
+
+
+@pytest.mark.parametrize("path", ["/phone", "/"], ids=["phone", "main page"])
+@pytest.mark.parametrize("change", ["the connection is new", "it is added again"])
+def test_what_a_page_moves_stays_selected_when(served, open_page, change, path):
+    page = open_page(path, script=GAMEPAD + SOCKETS)
+    select = "select:has(option[value='/cmd_vel'])"
+    page.wait_for_selector(f"{select} option[value='target box']", state="attached")
+    page.select_option(select, "target box")
+    selected = "[...document.querySelectorAll('select')].find((it) => it.id !== 'cameras').value"
+    if change == "the connection is new":
+        page.evaluate("sockets.at(-1).close()")
+    else:
+        del served.targets["box"]
+    wait_for(page, lambda: page.evaluate(selected) == "", "nothing is selected")
+    served.targets["box"] = Pose()
+    wait_for(page, lambda: page.evaluate(selected) == "target box", "it is selected again")
+    page.select_option(select, TOPIC)
+    del served.targets["box"]
+    page.wait_for_selector(f"{select}:not(:has(option[value='target box']))", state="attached")
+    assert page.evaluate(selected) == TOPIC
+
+
+@pytest.mark.parametrize("device", ["pad", "gamepad"])
+def test_what_is_held_commands_nothing_when_what_it_moves_is_removed(served, open_page, device):
+    page = open_page(script=GAMEPAD if device == "gamepad" else "")
+    page.wait_for_selector("#owner:text('You have control.')")
+    page.select_option("#target", "target box")
+    if device == "pad":
+        push_ahead(page)
+    else:
+        page.evaluate("window.pad.buttons[4].pressed = true")
+    wait_for(page, lambda: served.targets["box"].position[0] > 0.005, "the target moves")
+    del served.targets["box"]
+    wait_for(page, lambda: page.input_value("#target") == "", "nothing is selected")
+    page.wait_for_timeout(300.0)
+    served.targets["box"] = Pose()
+    wait_for(page, lambda: page.input_value("#target") == "target box", "it is selected again")
+    page.wait_for_timeout(500.0)
+    assert served.targets["box"].position[0] == 0.0, "it moves without a new press"
+    assert served.clients.called("drive") == []
+
+
+def test_a_new_connection_keeps_the_camera(served, open_page):
+    page = open_page(script=SOCKETS)
+    page.wait_for_selector("#cameras option", state="attached")
+    page.select_option("#cameras", index=1)
+    selected = page.input_value("#cameras")
+    page.evaluate("sockets.at(-1).close()")
+    page.wait_for_selector("#cameras:not(:has(option))", state="attached")
+    page.wait_for_selector("#cameras option", state="attached")
+    assert page.input_value("#cameras") == selected
 
 
 def connect_page(served: ServedPages, path: str = "/teleop") -> Any:

@@ -100,8 +100,7 @@ export class GamepadInput extends EventTarget {
     }
     const now = performance.now();
     const gain = Math.min((now - (this.movesSince ?? now)) / RAMP_MS, 1);
-    const name = this.target();
-    if (name && this.teleop.move(name, limited(linear, gain), limited(angular, gain))) {
+    if (this.teleop.move(this.target(), limited(linear, gain), limited(angular, gain))) {
       this.movesSince ??= now;
     }
   }

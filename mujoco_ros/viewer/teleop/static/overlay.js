@@ -2,7 +2,7 @@
 
 import { GamepadInput } from "/teleop/gamepad.js";
 import { askForMouse, hasWebHid, openAllowedMice } from "/teleop/space_mouse.js";
-import { Teleop } from "/teleop/teleop.js";
+import { fill, Teleop } from "/teleop/teleop.js";
 
 const KEPT_MS = 3000; // Control is released this long after the last motion.
 const bar = document.createElement("div");
@@ -34,14 +34,7 @@ function start() {
     pressed = true;
     teleop.send({ control: "take" });
   });
-  teleop.addEventListener("status", () => {
-    const names = teleop.status.movable ?? [];
-    if (names.join("\n") !== [...select.options].map((it) => it.value).join("\n")) {
-      const kept = select.value;
-      select.replaceChildren(...names.map((name) => new Option(name, name)));
-      if (names.includes(kept)) select.value = kept;
-    }
-  });
+  teleop.addEventListener("status", () => fill(select, teleop.status.movable ?? []));
   setInterval(() => {
     const { control } = teleop.status;
     const isTaken = pressed && control === "taken";

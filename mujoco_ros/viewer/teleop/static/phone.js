@@ -2,7 +2,7 @@
 
 import { GamepadInput } from "/teleop/gamepad.js";
 import { openAllowedMice } from "/teleop/space_mouse.js";
-import { Teleop } from "/teleop/teleop.js";
+import { fill, Teleop } from "/teleop/teleop.js";
 
 const PERIOD_MS = 100; // Of the motion while a pad is held.
 const STALE_S = 1;
@@ -14,14 +14,6 @@ const root = document.documentElement;
 const teleop = new Teleop({ watches, keepsControl: true });
 const element = (id) => document.getElementById(id);
 root.classList.toggle("watch", watches);
-
-/** Fill a selection with names, and keep what is selected. */
-function fill(select, names) {
-  if (names.join("\n") === [...select.options].map((it) => it.value).join("\n")) return;
-  const kept = select.value;
-  select.replaceChildren(...names.map((name) => new Option(name, name)));
-  if (names.includes(kept)) select.value = kept;
-}
 
 function report(text, isBad) {
   element("message").textContent = text;
@@ -157,8 +149,10 @@ let image = "";
 function showCamera(cameras) {
   element("camera").hidden = !cameras.length;
   element("cameras").hidden = cameras.length < 2;
-  fill(element("cameras"), cameras);
-  const wanted = document.hidden ? null : element("cameras").value || null;
+  const select = element("cameras");
+  fill(select, cameras);
+  if (!select.value) select.selectedIndex = 0; // If there is one.
+  const wanted = document.hidden ? null : select.value || null;
   if (wanted !== image) {
     image = wanted;
     teleop.send({ camera: wanted });

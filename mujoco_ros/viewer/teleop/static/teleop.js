@@ -4,6 +4,19 @@ const RETRY_MS = 1000;
 const ALIVE_MS = 1000;
 const LARGEST_BACKLOG = 4096; // Bytes; motions that would be late are not sent.
 
+/**
+ * Fill a selection with names, and keep the one that was selected, at first the first one.
+ *
+ * While it is absent nothing is selected, unless the user selects another.
+ */
+export function fill(select, names) {
+  if (names.join("\n") === [...select.options].map((it) => it.value).join("\n")) return;
+  const wanted = select.value || select.dataset.wanted || (names[0] ?? "");
+  select.dataset.wanted = wanted;
+  select.replaceChildren(...names.map((name) => new Option(name, name)));
+  select.value = wanted;
+}
+
 export class Teleop extends EventTarget {
   /** Connect. `keepsControl`: take control, if it is free, when the page becomes visible. */
   constructor({ watches = false, keepsControl = false } = {}) {
@@ -47,8 +60,16 @@ export class Teleop extends EventTarget {
     }
   }
 
-  /** Command a motion for the next half second, as shares of the largest velocities; return whether it is sent. */
+  /**
+   * Command a motion for the next half second, as shares of the largest velocities; return whether it is sent.
+   *
+   * Without a name, what is held on the page must be released and held again.
+   */
   move(name, linear, angular) {
+    if (!name) {
+      this.stop();
+      return false;
+    }
     if (!this.hasControl || this.socket.bufferedAmount > LARGEST_BACKLOG) return false;
     this.isMoving = true;
     this.send({ move: { name, linear, angular } });
