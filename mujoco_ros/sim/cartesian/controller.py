@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any
+from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from mujoco_ros.sim.cartesian.impedance import Impedance
 from mujoco_ros.sim.cartesian.joint_motion import JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
+_Command = TypeVar("_Command", bound=CartesianCommand)
 _NO_JOINTS = np.empty(0, dtype=np.intp)
 _IDLE_S = 0.5
 """Without a command for this long it counts as completed when it is preempted."""
@@ -58,7 +60,7 @@ class CartesianController:
         self.busy = False
         self._pd_acts = True
         self._references, self._timestep = references, timestep
-        self._target: PoseTarget | None = None  # in the world, if the base moves
+        self._target: tuple[np.ndarray, np.ndarray] | None = None  # in the world; a moving base's
         self._turning: TwistTarget | None = None
         self._wrench: WrenchTarget | None = None
         self._last = self._twist_until = self._wrench_until = -np.inf
@@ -73,13 +75,10 @@ class CartesianController:
             self._motion, self._impedance = JointMotion(chain), Impedance(chain)
 
     def bind(self, chains: FrameChains) -> None:
-        """Use the frames of another model; the motion continues."""
-        before = self.chain
+        """Use the frames of another model; the motion continues as by `restore_state`."""
         saved = self.save_state()
-        chain = chains.find(self.settings.frame, self.settings.joints)
-        self._take(chains, chain)
-        if chain is not None and before is not None and chain.joints.names == before.joints.names:
-            self.restore_state(saved)
+        self._take(chains, chains.find(self.settings.frame, self.settings.joints))
+        self.restore_state(saved)
 
     @property
     def joints(self) -> np.ndarray:
@@ -125,7 +124,16 @@ class CartesianController:
             return "a wrench needs cartesian_controller.mode impedance"
         if self.settings.mode == "pose" and not self.chain.joints.takes_position.all():
             return "the joints take no positions"
+        if self._in_model(command) is None:  # since the command was read
+            return f"frame '{command.frame.name}' is gone"
         return ""
+
+    def _in_model(self, command: _Command | None) -> _Command | None:
+        """Return a command with its frame in the present model; None if that is gone."""
+        if command is None or self.chain is None:
+            return None
+        frame = self.chains.present(command.frame, self.chain.base)
+        return None if frame is None else replace(command, frame=frame)
 
     def no_frame(self) -> str:
         """Return why commands are refused without a frame."""
@@ -148,16 +156,13 @@ class CartesianController:
             self._start()
         self._last = time
         lasting = self.settings.twist_timeout or np.inf
+        command = self._in_model(command) or command
         match command:
             case PoseTarget():
                 chain.locate_all()
                 position, quat = chain.to_world(command.frame, command.position, command.quat_wxyz)
                 own = command.frame.body in chain.carried
-                self._target = None
-                if chain.base_moves and not own:
-                    self._target = PoseTarget(
-                        frame=command.frame, position=position, quat_wxyz=quat
-                    )
+                self._target = (position, quat) if chain.base_moves and not own else None
                 self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
                 self._turning = None
             case TwistTarget():
@@ -218,7 +223,7 @@ class CartesianController:
         chain, reference = self.chain, self.reference
         assert chain is not None
         if self._target is not None:
-            reference.put_goal(*chain.from_world(self._target.position, self._target.quat_wxyz))
+            reference.put_goal(*chain.from_world(*self._target))
         turning = self._turning
         if turning is not None:
             if time >= self._twist_until:
@@ -283,21 +288,39 @@ class CartesianController:
         arrays = (*self._motion.state, self._impedance.rest)
         commands = (self._target, self._turning, self._wrench)
         times = (self._last, self._twist_until, self._wrench_until)
-        return self.reference.save_state(), [copy(it) for it in arrays], commands, times
+        saved = self.reference.save_state(), [copy(it) for it in arrays], commands, times
+        return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
-        """Continue from a saved state with the same joints."""
+        """Continue from a saved state.
+
+        Twists and wrenches in frames that no longer exist end. If another frame moves by now, or
+        by other joints or in another mode, the saved motion ends, and its joints hold.
+        """
         self._clear()
-        if state is None or self.chain is None:
+        if state is None:
             return
-        reference, arrays, commands, times = state
-        own = (*self._motion.state, self._impedance.rest)
-        if any(it.shape != other.shape for it, other in zip(own, arrays, strict=True)):
+        what, joints, saved = state
+        if what != self._what_moves():
+            self._references.values[1:, joints] = 0.0
             return
+        reference, arrays, commands, times = saved
         self.reference.restore_state(reference)
-        for it, saved in zip(own, arrays, strict=True):
-            it[:] = saved
-        self._target, self._turning, self._wrench = commands
+        own = (*self._motion.state, self._impedance.rest)
+        for it, values in zip(own, arrays, strict=True):
+            it[:] = values
+        self._target, turning, wrench = commands
+        self._turning, self._wrench = self._in_model(turning), self._in_model(wrench)
+        if self._turning is None:
+            self.reference.hold()
+        self._impedance.wrench[:] = 0.0
         self._last, self._twist_until, self._wrench_until = times
         self.busy = True
         self._switch_pd()
+
+    def _what_moves(self) -> tuple[str, tuple[str, ...], str] | None:
+        """Return frame, joints and mode, without which a saved motion has no meaning."""
+        chain = self.chain
+        if chain is None:
+            return None
+        return chain.frame.name, chain.joints.names, self.settings.mode

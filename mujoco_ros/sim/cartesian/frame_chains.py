@@ -85,6 +85,20 @@ class FrameChains:
                 return _fixed(self._frames[known])
         raise unknown("frame", name, (WORLD, *self._frames))
 
+    def present(self, frame: FixedFrame, base: FixedFrame) -> FixedFrame | None:
+        """Return a frame of this model or an earlier one in this one; None if it is gone.
+
+        Args:
+            frame: The frame, which is found by its name.
+            base: The base in this model, which may have no name.
+        """
+        if not frame.body:
+            return frame  # the world
+        if frame.name == base.name:
+            return base
+        known = self._frames.get(frame.name)
+        return None if known is None else _fixed(known)
+
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
         """Return the chain that moves a frame.
 
