@@ -14,7 +14,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Clients, is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
-from mujoco_ros.viewer.following import CameraFollows, follow
+from mujoco_ros.viewer.following import CameraFollows, Mount, follow, mount, set_mount
 from mujoco_ros.viewer.framing import fit_camera, frame_bodies
 from mujoco_ros.viewer.history_bar import HistoryBar
 from mujoco_ros.viewer.key_help import KeyHelp
@@ -42,11 +42,14 @@ class Application(studio.App):
         self._state, self._clients = state, clients
         self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
+        self._shown_data: mujoco.MjData | None = None
+        self._scene = ""
         self._must_fit_camera = True
         self._help = KeyHelp()
         self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
+        self._kept_mount: Mount | None = None  # that of the last viewer, until the first page
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -79,19 +82,30 @@ class Application(studio.App):
             frame_bodies(self.model, data, self.viewer.camera)
 
     def settings(self) -> dict[str, Any]:
-        """Return the pose of a moved free camera, and which windows of Studio are open."""
+        """Return the pose of a moved free camera, its mount, and the open windows of Studio."""
         if self._fitted_pose is not None and self.viewer.camera.type == _FREE:
             pose = _pose(self.viewer.camera)
             # The page returns the pose in single precision.
             is_moved = not np.allclose(pose, self._fitted_pose, rtol=1e-4, atol=1e-4)
             self._kept_pose = pose if is_moved else None
-        return {"camera": self._kept_pose, "windows": open_windows(self)}
+        kept = self._kept_mount
+        if kept is None:
+            kept = Mount() if self._attached is None else mount(self._attached, self.viewer.camera)
+        return {
+            "camera": self._kept_pose,
+            "followed": kept.body,
+            "model_camera": kept.camera,
+            "windows": open_windows(self),
+        }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
         pose, windows = settings.get("camera"), settings.get("windows")
         if isinstance(pose, list) and _is_pose(pose):
             self._kept_pose = pose
+        names = settings.get("followed"), settings.get("model_camera")
+        if all(isinstance(name, str) for name in names) and any(names):
+            self._kept_mount = Mount(*map(str, names))
         if isinstance(windows, dict):
             set_open_windows(self, windows)
 
@@ -107,6 +121,9 @@ class Application(studio.App):
             self._fitted_pose = _pose(self.viewer.camera)
             if self._kept_pose is not None:
                 _set_pose(self.viewer.camera, self._kept_pose)
+        if self._kept_mount is not None and scene is not None:
+            self._mount(self._kept_mount)
+            self._kept_mount = None
         if self.config.show_view_gizmo and scene is not None:
             ux.view_gizmo_gui(self.model, self.data, self.viewer.camera, self.ux_state, scene)
         build_windows(self, is_paused=self._state.paused)
@@ -125,13 +142,31 @@ class Application(studio.App):
 
     @messages.handler(priority=messages.Priority.INTERNAL)
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
-        """Keep the camera; clear the selection if body ids may differ."""
-        super()._on_post_model(event)
-        if self._state.model is self._attached:  # only its appearance changed
+        """Keep the camera, except in another world; clear the selection if ids may differ."""
+        state, camera = self._state, self.viewer.camera
+        old, old_data, self._shown_data = self._attached, self._shown_data, event.data
+        if state.model is old:  # only its appearance changed
+            super()._on_post_model(event)
             return
-        self._attached = self._state.model
+        kept = Mount()
+        if old is not None and old_data is not None and (kept := mount(old, camera)) != Mount():
+            self.ux_state.camera_index = follow(old, old_data, camera, 0)
+        super()._on_post_model(event)
+        scene = str(state.metadata["scene"])
+        if scene == self._scene:
+            self._mount(kept)
+        elif old is not None:
+            self._kept_pose = self._fitted_pose = None
+            self.align_camera()
+        self._attached, self._scene = state.model, scene
         self.viewer.perturb.select = self.viewer.perturb.active = 0
-        self._perturbation.attach(event.model, self._state.layout)
+        self._perturbation.attach(event.model, state.layout)
+
+    def _mount(self, wanted: Mount) -> None:
+        """Let the camera follow a body or be one of the model, if the model has it."""
+        index = set_mount(self.model, self.data, self.viewer.camera, wanted)
+        if index is not None:
+            self.ux_state.camera_index = index
 
     @messages.handler
     def _on_edited(self, event: ModelEdited) -> None:

@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import mujoco
 import pytest
 from fake_clients import FakeClients
-from mujoco.studio import messages
+from mujoco.studio import messages, ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
+from mujoco_ros.viewer.following import CameraFollows, followed
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.studio_windows import build_menu_bar
 from mujoco_ros.viewer.web.page import PanelsHidden
@@ -86,6 +87,61 @@ def test_the_selection_survives_new_colours_but_not_another_model(app, state):
     state.load("arm")
     app._on_post_model(event)
     assert app.viewer.perturb.select == 0
+
+
+def change_model(app, state, xml: str, scene: str) -> None:
+    """Show another model of a scene."""
+    state.model = app.viewer.model = mujoco.MjModel.from_xml_string(xml)
+    state.data = app.viewer.data = mujoco.MjData(state.model)
+    mujoco.mj_forward(state.model, state.data)
+    state.metadata, state.layout = {"scene": scene}, SimpleNamespace(robots=())
+    app._perturbation.attach = lambda *_: None
+    event = messages.PostModelEvent(model=state.model, data=state.data, path="")
+    app._on_post_model(event)
+
+
+def model_of(*names: str) -> str:
+    """Return a model with a body and a camera on it for each name, one metre apart."""
+    bodies = "".join(
+        f'<body name="{name}" pos="{at} 0 0"><geom size="0.1"/><camera name="{name}"/></body>'
+        for at, name in enumerate(names)
+    )
+    return f"<mujoco><worldbody>{bodies}</worldbody></mujoco>"
+
+
+def test_the_camera_follows_the_same_body_in_another_model_and_stays_without_it(app, state):
+    camera = app.viewer.camera
+    change_model(app, state, model_of("a", "b", "c"), "arm")
+    app._on_follow(CameraFollows(body=state.model.body("c").id))
+    change_model(app, state, model_of("b", "c"), "arm")
+    assert followed(camera) == state.model.body("c").id
+    change_model(app, state, model_of("a", "b"), "arm")
+    assert followed(camera) == 0
+    assert app.ux_state.camera_index == ux.TUMBLE_CAMERA_IDX
+    assert camera.lookat.tolist() == [1.0, 0.0, 0.0], "where the body was"
+
+
+def test_the_camera_of_the_model_is_the_same_in_another_model(app, state):
+    camera = app.viewer.camera
+    change_model(app, state, model_of("a", "b"), "arm")
+    app.ux_state.camera_index = ux.set_camera(state.model, camera, state.model.camera("b").id)
+    change_model(app, state, model_of("b", "c"), "arm")
+    assert app.ux_state.camera_index == camera.fixedcamid == state.model.camera("b").id
+    change_model(app, state, model_of("a", "c"), "arm")
+    assert app.ux_state.camera_index == ux.TUMBLE_CAMERA_IDX
+
+
+def test_the_camera_keeps_its_pose_at_a_spawn_and_shows_all_of_another_world(app, state):
+    camera = app.viewer.camera
+    app.restore({"camera": [7.0, 0.0, 0.0, 3.0, 0.0, 0.0]})
+    camera.lookat[:] = (7.0, 0.0, 0.0)
+    change_model(app, state, model_of("a", "b"), "arm")
+    assert camera.lookat[0] == 7.0
+    app._on_follow(CameraFollows(body=1))
+    change_model(app, state, model_of("a", "b", "c"), "other")
+    assert followed(camera) == 0
+    assert camera.lookat.tolist() == pytest.approx([1.0, 0.0, 0.0])
+    assert app.settings()["camera"] is None
 
 
 def test_the_menu_bar_has_the_states_of_controllers(app, clients, monkeypatch):

@@ -184,6 +184,16 @@ def test_a_fitted_camera_is_fitted_again_and_a_moved_one_is_kept(built) -> None:
     assert second.settings() == kept
 
 
+@pytest.mark.parametrize("name", ["followed", "model_camera"])
+def test_a_followed_body_and_a_camera_of_the_model_are_kept(built, state, name) -> None:
+    element = state.model.body(3) if name == "followed" else state.model.camera(0)
+    first = built({"followed": "", "model_camera": "", name: element.name})
+    camera = first.viewer.camera
+    assert (camera.trackbodyid if name == "followed" else camera.fixedcamid) == element.id
+    first._attached = state.model
+    assert first.settings()[name] == element.name
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -192,10 +202,11 @@ def test_a_fitted_camera_is_fitted_again_and_a_moved_one_is_kept(built) -> None:
         {"camera": [1.0, 2.0, 3.0, 1e9, 5.0, 6.0]},
         {"camera": [1.0, 2.0]},
         {"camera": "here", "windows": [1]},
+        {"followed": 3, "model_camera": "missing"},
         {"windows": {"Inspector": "closed", "Nothing": False}},
         {},
     ],
-    ids=range(7),
+    ids=range(8),
 )
 def test_settings_that_are_not_valid_change_nothing(context, state, settings) -> None:
     app = Application(state, FakeClients())

@@ -36,6 +36,7 @@ class StillState:
         """Show another scene."""
         self.assembly = assemble(load_scene(scene))
         self.layout = lay_out(self.assembly)
+        self.metadata = {"scene": self.assembly.config.name}
         self.model = self.assembly.model
         self.data = mujoco.MjData(self.model)
         mujoco.mj_forward(self.model, self.data)
