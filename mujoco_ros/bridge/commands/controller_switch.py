@@ -102,34 +102,65 @@ class ControllerSwitch(CommandServer):
         )
 
     def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
-        problem = self._problem(request)
-        if not problem:
-            problem = self._apply(set(request.activate_controllers))
-        answer.response.ok, answer.response.message = not problem, problem
+        left_out = self._apply(request)
+        answer.response.ok = True
+        answer.response.message = f"left out: {'; '.join(left_out)}" if left_out else ""
         answer()
 
-    def _problem(self, request: SwitchController.Request) -> str:
-        """Return why a request is refused; empty if it is not."""
-        states = self._states()
-        start, stop = set(request.activate_controllers), set(request.deactivate_controllers)
-        unknown = sorted((start | stop) - states.keys())
-        if unknown and (request.strictness == _STRICT or start <= set(unknown)):
-            return f"no controller '{unknown[0]}'; there are: {', '.join(states)}"
-        moving = [name for name in states if name != BROADCASTER]
-        after = [n for n in moving if (states[n] and n not in stop) or n in start]
-        if len(after) > 1 and request.strictness != SwitchController.Request.FORCE_AUTO:
-            return f"{' and '.join(after)} command the same joints; deactivate one of them"
-        if BROADCASTER in stop and request.strictness == _STRICT:
-            return f"{BROADCASTER} cannot be deactivated"
-        return ""
+    def _apply(self, request: SwitchController.Request) -> list[str]:
+        """Set the parameters if another controller becomes active; return what was left out.
 
-    def _apply(self, start: set[str]) -> str:
-        """Set the parameters; return why they were refused, or nothing."""
-        mode = next((mode for name, mode in _MODES.items() if name in start), None)
-        values: dict[str, Any] = {"enabled": mode is not None}
-        if mode is not None:
-            values["mode"] = mode
+        Raises:
+            RequestRejectedError: A part is impossible, or all of a list if it is not strict.
+        """
+        states, strictness = self._states(), request.strictness
+        start, stop = set(request.activate_controllers), set(request.deactivate_controllers)
+        left_out: list[str] = []
+        for names, activates in ((stop, False), (start, True)):
+            problems = [
+                problem
+                for name in sorted(names)
+                if (problem := _problem(states, name, activates, name in start & stop, strictness))
+            ]
+            if problems and (strictness == _STRICT or len(problems) == len(names)):
+                raise RequestRejectedError("; ".join(problems))
+            left_out += problems
+        moving = [name for name in states if name != BROADCASTER]
+        after = [name for name in moving if (states[name] and name not in stop) or name in start]
+        if strictness == SwitchController.Request.FORCE_AUTO and not start.isdisjoint(after):
+            after = [name for name in after if name in start]
+        if len(after) > 1:
+            both = " and ".join(after)
+            raise RequestRejectedError(f"{both} command the same joints; deactivate one of them")
+        chosen = [name for name in after if name in _MODES]
+        if chosen != [name for name in moving if states[name] and name in _MODES]:
+            self._choose(*chosen)
+        return left_out
+
+    def _choose(self, cartesian: str = "") -> None:
+        """Activate a Cartesian controller, or none.
+
+        Raises:
+            RequestRejectedError: The parameters were refused.
+        """
+        values: dict[str, Any] = {"enabled": bool(cartesian)}
+        if cartesian:
+            values["mode"] = _MODES[cartesian]
         parameters = [
             Parameter(f"{self._prefix}{name}", value=value) for name, value in values.items()
         ]
-        return str(self._node.set_parameters_atomically(parameters).reason)
+        if reason := self._node.set_parameters_atomically(parameters).reason:
+            raise RequestRejectedError(reason)
+
+
+def _problem(
+    states: Mapping[str, bool], name: str, activates: bool, restarts: bool, strictness: int
+) -> str:
+    """Return why a controller cannot be activated or deactivated; empty if it can."""
+    if name not in states:
+        return f"no controller '{name}'; there are: {', '.join(states)}"
+    if name == BROADCASTER and not activates and not restarts:
+        return f"{BROADCASTER} cannot be deactivated"
+    if strictness != _STRICT or states[name] != activates or (activates and restarts):
+        return ""
+    return f"controller '{name}' is {'active already' if activates else 'not active'}"

@@ -14,6 +14,8 @@ _JTC, _POSE, _IMPEDANCE = (
     "cartesian_controller",
     "cartesian_impedance_controller",
 )
+_BROADCASTER = "joint_state_broadcaster"
+_BEST_EFFORT, _STRICT = SwitchController.Request.BEST_EFFORT, SwitchController.Request.STRICT
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +37,9 @@ def _states(listener: Listener) -> dict[str, str]:
     return {it.name: it.state for it in answer.controller}
 
 
-def _switch(listener: Listener, start: list[str], stop: list[str], strictness: int = 1) -> Any:
+def _switch(
+    listener: Listener, start: list[str], stop: list[str], strictness: int = _BEST_EFFORT
+) -> Any:
     request = SwitchController.Request(
         activate_controllers=start, deactivate_controllers=stop, strictness=strictness
     )
@@ -44,7 +48,7 @@ def _switch(listener: Listener, start: list[str], stop: list[str], strictness: i
 
 def test_one_motion_controller_is_active_at_a_time(listener: Listener) -> None:
     assert _states(listener) == {
-        "joint_state_broadcaster": "active",
+        _BROADCASTER: "active",
         _JTC: "inactive",
         _POSE: "active",
         _IMPEDANCE: "inactive",
@@ -70,6 +74,54 @@ def test_two_controllers_on_the_same_joints_and_unknown_ones_are_refused(
     assert not answer.ok
     assert "no controller 'no_controller'; there are: joint_state_broadcaster" in answer.message
     assert _states(listener) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "strictness"),
+    [
+        ([_BROADCASTER], [], _BEST_EFFORT),
+        ([_BROADCASTER], [_BROADCASTER], _STRICT),
+        ([], [_JTC], _BEST_EFFORT),
+        ([_POSE], [], _BEST_EFFORT),
+        ([_POSE], [_POSE], _STRICT),
+        ([], [], _STRICT),
+    ],
+)
+def test_what_is_as_requested_stays(
+    listener: Listener, start: list[str], stop: list[str], strictness: int
+) -> None:
+    before = _states(listener)
+    assert before[_POSE] == "active"
+    assert _switch(listener, start, stop, strictness).ok
+    assert _states(listener) == before
+
+
+@pytest.mark.parametrize(
+    ("start", "stop", "text"),
+    [
+        ([_POSE], [], f"controller '{_POSE}' is active already"),
+        ([], [_JTC], f"controller '{_JTC}' is not active"),
+        ([_BROADCASTER], [], f"controller '{_BROADCASTER}' is active already"),
+        ([], [_BROADCASTER], f"{_BROADCASTER} cannot be deactivated"),
+    ],
+)
+def test_a_strict_request_for_what_is_so_already_is_refused(
+    listener: Listener, start: list[str], stop: list[str], text: str
+) -> None:
+    before = _states(listener)
+    answer = _switch(listener, start, stop, _STRICT)
+    assert (answer.ok, answer.message) == (False, text)
+    assert _states(listener) == before
+
+
+def test_without_strictness_what_is_impossible_is_left_out(listener: Listener) -> None:
+    answer = _switch(listener, [_IMPEDANCE, "absent"], [_POSE], _BEST_EFFORT)
+    assert answer.ok
+    assert "left out: no controller 'absent'" in answer.message
+    assert _states(listener)[_IMPEDANCE] == "active"
+    answer = _switch(listener, [_POSE], [], SwitchController.Request.FORCE_AUTO)
+    assert answer.ok
+    assert _states(listener)[_POSE] == "active"
 
 
 def test_stiffnesses_set_the_parameters(listener: Listener) -> None:
