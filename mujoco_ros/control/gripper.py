@@ -103,7 +103,6 @@ class GripperController:
         self._started = False
         self._target = 0.0
         self._speed = 0.0
-        self._q, self._effort = 0.0, 0.0  # as last measured
         self._still_since, self._still_at = 0.0, 0.0
         self._next_feedback = 0.0
         self._moving = False
@@ -156,8 +155,6 @@ class GripperController:
 
     def update(self, time: float, timestep: float) -> None:
         """Write the reference of this step, and monitor the goal by the measured state."""
-        q, dq, self._effort = self.drive.measured()
-        self._q = q
         if self._moving:
             reference, step = self.drive.reference(), self._speed * timestep
             remaining = self._target - reference
@@ -166,10 +163,10 @@ class GripperController:
                 reference + math.copysign(step, remaining) if self._moving else self._target
             )
         if self._goal is not None:
-            self._monitor(time, q, dq)
+            self._monitor(time)
 
-    def _monitor(self, time: float, q: float, dq: float) -> None:
-        settings = self.settings
+    def _monitor(self, time: float) -> None:
+        settings, (q, dq, effort) = self.settings, self.drive.measured()
         if not self._started:
             self._started = True
             self._still_since, self._still_at = time, q
@@ -192,20 +189,21 @@ class GripperController:
                     index=0,
                     desired=np.array([[self._target], [0.0], [0.0]]),
                     actual=np.array([[q], [dq]]),
-                    effort=self._effort,
+                    effort=effort,
                 )
             )
 
     def _end(self, outcome: Outcome, message: str, *, stalled: bool = False) -> None:
         goal, self._goal = self._goal, None
         if goal is not None:
+            position, _, effort = self.drive.measured()
             self._emit(
                 GoalEnded(
                     goal=goal,
                     outcome=outcome,
                     message=message,
-                    position=self._q,
-                    effort=self._effort,
+                    position=position,
+                    effort=effort,
                     stalled=stalled,
                 )
             )

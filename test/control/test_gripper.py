@@ -168,6 +168,20 @@ def test_a_new_command_ends_the_previous_goal_and_continues_from_there():
     assert gripper.events_of(GoalEnded)[-1].goal == "new"
 
 
+def test_a_goal_that_ends_before_its_first_step_has_the_present_measurement():
+    gripper = Gripping()
+    gripper.grip(0.03)
+    gripper.run(1.0)
+    gripper.send(position={"finger": 0.06})
+    gripper.run(0.1)
+    gripper.control.effort[FINGER] = 7.0
+    gripper.grip(0.03, "first")
+    gripper.grip(0.02, "second")
+    event = gripper.events_of(GoalEnded)[-1]
+    assert (event.goal, event.effort) == ("first", 7.0)
+    assert event.position == gripper.control.q[FINGER] == pytest.approx(0.06)
+
+
 def test_a_goal_waits_without_a_stall_while_simulated_time_is_paused():
     gripper = Gripping(width=0.05, stall_timeout=0.1)
     gripper.grip(0.0)
