@@ -24,8 +24,8 @@ from mujoco_ros.viewer.web.access import Role
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
-_LONGEST_PAUSE_S = 0.5
-"""Longest time between two messages to a page, which reports older ones."""
+_LONGEST_PAUSE_S = 0.25
+"""Longest time between two messages to a page that takes them; it reports older ones."""
 _MOST_PAGES = 16
 """Largest number of pages of each role."""
 _JPEG = (int(cv2.IMWRITE_JPEG_QUALITY), 75)
@@ -125,8 +125,9 @@ class TeleopServer:
     async def _send(self, connection: ServerConnection, session: TeleopSession) -> None:
         """Send what has changed, and the newest image when the page has displayed the last one."""
         sent: dict[str, Any] = {}
-        row, image, sent_at, collected_at = 0, 0, 0.0, 0.0
+        row, image, sent_at, sent_collected_at = 0, 0, 0.0, 0.0
         while True:
+            collected_at = self._status.collected_at  # first: the rest may be newer, not older
             values = {
                 **self._status.values,
                 "control": session.control,
@@ -136,15 +137,19 @@ class TeleopServer:
             changes = {
                 name: it for name, it in values.items() if name not in sent or sent[name] != it
             }
-            rows = [it[1:] for it in self._status.rows if it[0] > row]
+            rows = [it for it in self._status.rows if it[0] > row]
             if rows:
-                row = self._status.rows[-1][0]
-                changes["rows"] = rows
-            is_newer = self._status.collected_at > collected_at
-            if changes or (is_newer and self._now() - sent_at > _LONGEST_PAUSE_S):
-                sent_at, collected_at = self._now(), self._status.collected_at
+                changes["rows"] = [it[1:] for it in rows]
+            is_newer = collected_at > sent_collected_at
+            is_due = changes or (is_newer and self._now() - sent_at > _LONGEST_PAUSE_S)
+            if is_due and session.takes_status:
+                if rows:
+                    row = rows[-1][0]
+                if (mark := session.mark(collected_at)) is not None:
+                    changes["mark"] = mark
+                sent, sent_at, sent_collected_at = values, self._now(), collected_at
+                session.note_sent()
                 await connection.send(json.dumps(changes))
-            sent = values
             image = await self._send_image(connection, session, image)
             await asyncio.sleep(_PERIOD_S)
 

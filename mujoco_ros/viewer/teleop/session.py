@@ -1,6 +1,8 @@
 """A connected page: its requests, and its motion, which ends with it."""
 
 import json
+import math
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +18,8 @@ IMAGE_WIDTH = 480
 _LONGEST_MESSAGE = 2048
 _MOTION_S, _SILENT_S = 0.5, 5.0
 """Times without a message after which a motion ends, and after which the page is gone [s]."""
+_MOST_UNACKNOWLEDGED = 2
+_ALWAYS_ALLOWED = ("alive", "camera", "drawn", "received")
 _TWIST = ("linear", "angular")
 Speeds = Mapping[str, float]
 
@@ -58,11 +62,14 @@ class TeleopSession:
         self.wants_image = True
         self.is_motion_commanded = False
         self._moved = ""
+        self._unacknowledged = 0
+        self._acknowledged: tuple[float, float] | None = None  # page's clock [ms], arrival [s]
         self._commanded_at = self._received_at = now()
         self._actions: Mapping[str, Callable[[Any], object]] = {
             "alive": lambda _: None,
             "camera": self._select_camera,
             "drawn": self._note_drawn,
+            "received": self._note_received,
             "control": self._change_control,
             "pause": lambda _: clients.simulation.pause(),
             "play": lambda _: clients.simulation.play(),
@@ -96,6 +103,29 @@ class TeleopSession:
         """Whether the page has sent nothing for a while, and counts as gone."""
         return self._now() - self._received_at > _SILENT_S
 
+    @property
+    def takes_status(self) -> bool:
+        """Whether a status is due; one that waits in the network would delay newer ones.
+
+        A page that acknowledges each status, by the time of its own clock [ms], has at most two
+        unacknowledged ones. Others take all.
+        """
+        return self._acknowledged is None or self._unacknowledged < _MOST_UNACKNOWLEDGED
+
+    def note_sent(self) -> None:
+        """Note that a status is being sent to the page."""
+        self._unacknowledged += 1
+
+    def mark(self, at: float) -> float | None:
+        """Return a monotonic time [s] on the page's clock [ms], at the earliest.
+
+        None if the page has acknowledged nothing, or the time is not finite.
+        """
+        if self._acknowledged is None or not math.isfinite(at):
+            return None
+        value, arrival = self._acknowledged
+        return value + 1e3 * (at - arrival)
+
     def receive(self, message: str | bytes) -> None:
         """Apply a message.
 
@@ -104,7 +134,7 @@ class TeleopSession:
         """
         self._received_at = self._now()
         name, value = self._parse(message)
-        if name not in ("alive", "camera", "drawn") and self.role is not Role.CONTROL:
+        if name not in _ALWAYS_ALLOWED and self.role is not Role.CONTROL:
             raise UserInputError("this page is read-only")
         # Every page may pause: it is the safe state.
         if name in ("play", "step", "transition", "move") and self._slot.owner is not self:
@@ -165,6 +195,12 @@ class TeleopSession:
 
     def _note_drawn(self, _: Any) -> None:
         self.wants_image = True
+
+    def _note_received(self, value: Any) -> None:
+        if type(value) not in (int, float) or not abs(value) <= sys.float_info.max:
+            raise UserInputError("a time of receipt is a finite number")
+        self._unacknowledged = max(self._unacknowledged - 1, 0)
+        self._acknowledged = float(value), self._received_at
 
     def _change_control(self, value: Any) -> None:
         actions = {

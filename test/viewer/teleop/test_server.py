@@ -40,6 +40,14 @@ SOCKETS = """
     };
 """
 """Keeps the connections of a page."""
+DELAY = """
+    window.WebSocket = class extends WebSocket {
+      set onmessage(receive) {
+        super.onmessage = (event) => setTimeout(() => receive(event), 1500);
+      }
+    };
+"""
+"""Delays what a page receives."""
 OpenPage = Callable[..., Any]
 
 
@@ -187,6 +195,40 @@ def test_the_read_only_page_shows_time_state_and_plots_without_controls(served, 
     assert not page.locator(".pad").first.is_visible()
 
 
+def ages(page: Any) -> list[float]:
+    """Return the age that a page reports, ten times in two seconds [s]."""
+    found = []
+    for _ in range(10):
+        page.wait_for_timeout(200.0)
+        found.append(float(page.evaluate("document.documentElement.dataset.lagS")))
+    return found
+
+
+def test_the_age_contains_the_delay_of_the_network(served, open_page):
+    page = open_page("/watch", script=DELAY)
+    page.wait_for_selector("#run.playing")
+    page.wait_for_timeout(4000.0)
+    assert min(ages(page)) >= 1.5
+    assert page.locator("#lag").is_visible()
+
+
+def test_the_state_of_a_paused_simulation_is_not_old(served, open_page):
+    page = open_page("/watch")
+    served.state.paused = True
+    page.wait_for_selector("#run.paused")
+    assert sorted(ages(page))[5] < 0.5
+
+
+def test_the_age_rises_until_a_new_connection_has_a_newer_state(served, open_page):
+    page = open_page("/watch", script=SOCKETS)
+    page.wait_for_selector("#run.playing")
+    page.wait_for_timeout(1000.0)
+    page.evaluate("sockets.at(-1).close()")
+    page.wait_for_selector("#lag:not([hidden])")
+    page.wait_for_selector("#run.playing")
+    page.wait_for_selector("#lag[hidden]", state="attached")
+
+
 @pytest.mark.parametrize("path", ["/phone", "/"], ids=["phone", "main page"])
 def test_a_gamepad_drives_while_a_shoulder_button_is_held(served, open_page, path):
     page, clients = open_page(path, script=GAMEPAD), served.clients
@@ -304,6 +346,22 @@ def test_a_read_only_connection_commands_nothing(served):
             connection.send(message)
             assert "read-only" in error(connection)
     assert served.clients.calls == []
+
+
+def test_a_connection_that_acknowledges_has_at_most_two_statuses_in_flight_then_the_newest(served):
+    with connect_page(served, "/teleop?watch") as connection:
+        status = json.loads(connection.recv(60.0))
+        assert "mark" not in status
+        while "mark" not in status:
+            connection.send('{"received": 1000.0}')
+            status = json.loads(connection.recv(60.0))
+        connection.recv(60.0)
+        with pytest.raises(TimeoutError):
+            connection.recv(1.0)
+        served.state.time = 99.0
+        time.sleep(0.5)
+        connection.send('{"received": 2000.0}')
+        assert json.loads(connection.recv(60.0))["time"] == 99.0
 
 
 def test_another_site_opens_no_connection(served):

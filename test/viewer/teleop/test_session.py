@@ -86,6 +86,23 @@ def test_a_page_that_sends_nothing_counts_as_gone(page):
     assert page.session.is_silent
 
 
+@pytest.mark.parametrize("role", [Role.CONTROL, Role.WATCH])
+def test_a_page_that_acknowledges_has_two_statuses_in_flight_with_their_time_on_its_clock(role):
+    page = Harness(role)
+    for _ in range(3):
+        page.session.note_sent()
+    assert (page.session.takes_status, page.session.mark(1.0)) == (True, None)
+    page.time = 2.0
+    page.send(received=1000.5)
+    assert not page.session.takes_status
+    assert [page.session.mark(at) for at in (1.5, 2.5)] == [500.5, 1500.5]
+    assert page.session.mark(float("-inf")) is None, "no status is collected yet"
+    page.time = 3.0
+    page.send(received=2100)
+    assert page.session.takes_status
+    assert page.session.mark(3.0) == 2100.0
+
+
 def test_another_robot_moves_only_after_the_first_one_has_stopped(page):
     page.move("/cmd_vel")
     page.move("/b/cmd_vel")
@@ -129,6 +146,10 @@ def test_a_page_without_control_may_only_pause():
         ('{"control": []}', "control is one of"),
         ('{"camera": "none"}', "'none' is none of: nothing"),
         ('{"transition": "go"}', "a list of a controller and a label"),
+        ('{"received": null}', "a finite number"),
+        ('{"received": NaN}', "a finite number"),
+        ('{"received": true}', "a finite number"),
+        (f'{{"received": -{10**400}}}', "a finite number"),
         ('{"move": null}', "a motion has: name, linear, angular"),
         ('{"move": {"name": [], "linear": [], "angular": []}}', "is none of: /cmd_vel"),
         ('{"move": {"name": "/x", "linear": [], "angular": []}}', "'/x' is none of: /cmd_vel"),

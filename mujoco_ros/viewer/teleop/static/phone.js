@@ -5,7 +5,7 @@ import { openAllowedMice } from "/teleop/space_mouse.js";
 import { fill, Teleop } from "/teleop/teleop.js";
 
 const PERIOD_MS = 100; // Of the motion while a pad is held.
-const STALE_S = 1;
+const STALE_S = 0.5;
 const MESSAGE_MS = 5000;
 const SPAN_S = 20;
 const COLOURS = ["#4c8bf5", "#e0783c", "#3fb46b", "#c25bd0", "#d4a72c", "#2fb3b8", "#e05a6d"];

@@ -27,6 +27,7 @@ export class Teleop extends EventTarget {
     this.rows = [];
     this.isMoving = false;
     this.receivedAt = performance.now();
+    this.mark = null; // When the status was collected, on the page's clock [ms], at the earliest.
     this.open();
     setInterval(() => this.send({ alive: true }), ALIVE_MS);
     const leave = () => {
@@ -41,9 +42,9 @@ export class Teleop extends EventTarget {
     window.addEventListener("blur", () => this.stop());
   }
 
-  /** Age of the newest message [s]. */
+  /** Age of the status, at most [s]; before the first mark that of the newest message. */
   get lagS() {
-    return (performance.now() - this.receivedAt) / 1000;
+    return (performance.now() - (this.mark ?? this.receivedAt)) / 1000;
   }
 
   get hasControl() {
@@ -110,8 +111,10 @@ export class Teleop extends EventTarget {
       this.dispatchEvent(new CustomEvent("image", { detail: data }));
       return;
     }
-    const { rows, error, ...changes } = JSON.parse(data);
+    const { rows, error, mark, ...changes } = JSON.parse(data);
     if (error) this.dispatchEvent(new CustomEvent("error", { detail: error }));
+    else this.send({ received: this.receivedAt });
+    this.mark = mark ?? this.mark;
     if ("curves" in changes) this.rows = [];
     for (const row of rows ?? []) {
       if (this.rows.length && row[0] <= this.rows.at(-1)[0]) this.rows = [];
