@@ -20,6 +20,8 @@ from mujoco_ros.viewer.history_bar import HistoryBar
 from mujoco_ros.viewer.key_help import KeyHelp
 from mujoco_ros.viewer.keys import handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.studio_windows import (
     build_menu_bar,
     build_windows,
@@ -36,10 +38,10 @@ _POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
 class Application(studio.App):
     """Camera, keys, mouse, and the windows of Studio that have no effect on the simulation."""
 
-    def __init__(self, state: SharedState, clients: Clients) -> None:
-        """Show `state`; keys and mouse control it by `clients`."""
+    def __init__(self, state: SharedState, clients: Clients, panels: Sequence[Panel] = ()) -> None:
+        """Show `state`; keys and mouse control it by `clients`, Escape `panels` first."""
         super().__init__(studio.Config(show_options=True, show_inspector=True))
-        self._state, self._clients = state, clients
+        self._state, self._clients, self._panels = state, clients, panels
         self._perturbation = MousePerturbation(clients.commands)
         self._attached: mujoco.MjModel | None = None
         self._shown_data: mujoco.MjData | None = None
@@ -58,13 +60,23 @@ class Application(studio.App):
         if not any(imgui.IsMouseDown(button) for button in MOUSE_BUTTONS):
             self.viewer.perturb.active = 0
         self._history.update()
-        if not self._help.handle_keys() and not self._history.handle_keys():
-            handle_keys(self, self._clients.simulation, self._state)
+        self._handle_keys()
         if self._state.shown is not None:
             self._perturbation.release()  # the mouse would pull at bodies that are elsewhere now
         elif not is_replay(self._clients.parameters):
             perturb, paused = self.viewer.perturb, self._state.paused
             self._perturbation.apply(self.model, self.data, perturb, paused=paused)
+
+    def _handle_keys(self) -> None:
+        """Handle the pressed key once: Escape acts on the first of what it can close or end."""
+        if widgets.is_escape_pressed():
+            # Popups are closed as they are built.
+            if imgui.IsPopupOpen("", int(imgui.PopupFlags.AnyPopup)):
+                return
+            if any(panel.handle_escape() for panel in self._panels):
+                return
+        if not self._help.handle_keys() and not self._history.handle_keys():
+            handle_keys(self, self._clients.simulation, self._state)
 
     def align_camera(self) -> None:
         """Show all robots and objects, or the model's default camera if it defines one.

@@ -76,7 +76,7 @@ class HistoryBar:
         if imgui.IsKeyChordPressed(imgui.Key.RightArrow):
             self._step(1)
             return True
-        if imgui.IsKeyPressed(imgui.Key.Escape):
+        if widgets.is_escape_pressed():
             self._state.show(None)
             return True
         return False

@@ -61,7 +61,7 @@ class KeyHelp:
         if any(imgui.IsKeyChordPressed(key) for key in _OPENING):
             self.is_open = not self.is_open
             return True
-        if self.is_open and imgui.IsKeyPressed(imgui.Key.Escape):
+        if self.is_open and widgets.is_escape_pressed():
             self.is_open = False
             return True
         return False

@@ -88,7 +88,7 @@ def _teleop(state: SharedState, clients: Clients, shown: Sequence[Panel]) -> Tel
 def _plugins(
     state: SharedState, clients: Clients, shown: Sequence[Panel]
 ) -> list[plugin.ViewerPlugin]:
-    application = Application(state, clients)
+    application = Application(state, clients, shown)
     parts: dict[str, HasSettings] = {"View": application, "Tabs": DOCKS}
     parts |= {panel.title: panel for panel in shown if panel.settings()}
     kept = ViewSettings(state_folder("viewer"), scene_title(state), parts)

@@ -9,10 +9,12 @@ from mujoco.studio import messages, ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
+from mujoco_ros.sim.shared_memory.past_states import PastState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
 from mujoco_ros.viewer.following import CameraFollows, followed
 from mujoco_ros.viewer.key_help import KeyHelp
+from mujoco_ros.viewer.panels.widgets import popup
 from mujoco_ros.viewer.studio_windows import build_menu_bar
 from mujoco_ros.viewer.web.page import PanelsHidden
 
@@ -87,6 +89,44 @@ def test_the_selection_survives_new_colours_but_not_another_model(app, state):
     state.load("arm")
     app._on_post_model(event)
     assert app.viewer.perturb.select == 0
+
+
+def test_one_press_of_escape_closes_the_first_of_what_is_open(app, state, monkeypatch):
+    panel = SimpleNamespace(is_open=True)
+    app._panels = [SimpleNamespace(handle_escape=lambda: False), panel]
+    handled: list[str] = []
+    monkeypatch.setattr("mujoco_ros.viewer.app.handle_keys", lambda *_: handled.append("camera"))
+
+    def close() -> bool:
+        was_open, panel.is_open = panel.is_open, False
+        return was_open
+
+    panel.handle_escape = close
+    app._help.is_open = True
+    state.shown = PastState(0, 0.0)
+
+    def frame(*, is_opened: bool = False) -> tuple[bool, ...]:
+        """Return whether popup, panel, help and past state are open after a frame."""
+        imgui.NewFrame()
+        app.update()
+        imgui.Begin("window")
+        if is_opened:
+            imgui.OpenPopup("popup")
+        with popup("popup") as is_open:
+            pass
+        is_open = is_open and imgui.IsPopupOpen("popup")
+        imgui.End()
+        imgui.EndFrame()
+        return is_open, panel.is_open, app._help.is_open, state.shown is not None
+
+    assert frame(is_opened=True) == (True, True, True, True)
+    handled.clear()
+    monkeypatch.setattr(imgui, "IsKeyChordPressed", lambda key: key == imgui.Key.Escape)
+    for still_open in range(3, -1, -1):
+        assert frame() == tuple(at >= 4 - still_open for at in range(4))
+        assert not handled
+    frame()
+    assert handled == ["camera"]
 
 
 def change_model(app, state, xml: str, scene: str) -> None:

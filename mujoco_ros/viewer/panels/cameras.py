@@ -179,6 +179,11 @@ class CamerasPanel(Panel):
             (self.selected.add if is_selected else self.selected.discard)(camera)
         self._build_thumbnails([camera for camera in self._cameras if camera in self.selected])
 
+    def handle_escape(self) -> bool:
+        """Close the enlarged image; return whether there was one."""
+        was_open, self.enlarged = self.enlarged is not None, None
+        return was_open
+
     def _build_windows(self) -> None:
         super()._build_windows()
         if self.enlarged:
@@ -207,7 +212,7 @@ class CamerasPanel(Panel):
         imgui.SetNextWindowSize(size, int(imgui.Cond.FirstUseEver))
         title = f"{_label(self.enlarged)}, {self.kind}###enlarged camera"
         with DOCKS.window(title, closable=True) as (is_visible, is_open):
-            is_closed = not is_open or imgui.IsKeyPressed(imgui.Key.Escape)
+            is_closed = not is_open
             if is_visible:
                 room = imgui.GetContentRegionAvail()
                 below = 3.0 * imgui.GetTextLineHeightWithSpacing() + SCALE_HEIGHT

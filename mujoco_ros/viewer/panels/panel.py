@@ -55,6 +55,10 @@ class Panel(plugin.ViewerPlugin, ABC):
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings."""
 
+    def handle_escape(self) -> bool:
+        """Close what is open over the page, for a press of Escape; return whether it acted."""
+        return False
+
     @abstractmethod
     def build(self) -> None:
         """Build the content of the window; called only while it is visible."""

@@ -56,9 +56,19 @@ def tab(label: str) -> Block[bool]:
     return _block(imgui.BeginTabItem(label), imgui.EndTabItem)
 
 
-def popup(name: str) -> Block[bool]:
-    """Build a popup, closed by a click outside; yield whether it is open."""
-    return _block(imgui.BeginPopup(name), imgui.EndPopup)
+@contextmanager
+def popup(name: str) -> Iterator[bool]:
+    """Build a popup, closed by a click outside and by Escape; yield whether it is open."""
+    with _block(imgui.BeginPopup(name), imgui.EndPopup) as is_open:
+        if is_open and is_escape_pressed():
+            imgui.CloseCurrentPopup()
+        yield is_open
+
+
+def is_escape_pressed() -> bool:
+    """Return whether Escape is pressed, and no text field takes it."""
+    is_taken = imgui.GetIO().WantCaptureKeyboard
+    return not is_taken and bool(imgui.IsKeyChordPressed(imgui.Key.Escape))
 
 
 def tree(label: str) -> Block[bool]:

@@ -83,14 +83,14 @@ def test_a_click_enlarges_a_thumbnail_and_another_one_closes_it(show, clients, c
     assert large not in clients.images.subscribed
 
 
-def test_escape_closes_the_enlarged_image(show, first, monkeypatch):
+def test_escape_closes_the_enlarged_image(show, first):
     frames = show(CamerasPanel)
     frames.panel.enlarged = first
     frames.build(2)
     assert frames.panel.enlarged == first
-    monkeypatch.setattr(imgui, "IsKeyPressed", lambda key: key == imgui.Key.Escape)
-    frames.build()
+    assert frames.panel.handle_escape()
     assert frames.panel.enlarged is None
+    assert not frames.panel.handle_escape(), "Escape has its other meanings without one"
 
 
 def test_depth_has_a_colour_scale_with_its_distances(show, clients, colour):
