@@ -48,6 +48,22 @@ DELAY = """
     };
 """
 """Delays what a page receives."""
+GAP = """
+    window.WebSocket = class extends WebSocket {
+      set onmessage(receive) {
+        super.onmessage = (event) => {
+          const status = JSON.parse(event.data);
+          const rows = [0, 0, null, 0, 0].map((value, time) => [time, [value]]);
+          receive({ data: JSON.stringify(status.rows ? { ...status, rows } : status) });
+        };
+      }
+    };
+    window.path = [];
+    const context = CanvasRenderingContext2D.prototype;
+    context.beginPath = () => (window.path = []);
+    for (const name of ["moveTo", "lineTo"]) context[name] = () => window.path.push(name);
+"""
+"""Samples of which the middle one is no number, and the path that the page draws of them."""
 OpenPage = Callable[..., Any]
 
 
@@ -227,6 +243,12 @@ def test_the_age_rises_until_a_new_connection_has_a_newer_state(served, open_pag
     page.wait_for_selector("#lag:not([hidden])")
     page.wait_for_selector("#run.playing")
     page.wait_for_selector("#lag[hidden]", state="attached")
+
+
+def test_a_curve_has_a_gap_where_it_is_no_number(served, open_page):
+    page = open_page("/watch", script=GAP)
+    wait_for(page, lambda: len(page.evaluate("path")) == 4, "a curve")
+    assert page.evaluate("path")[2:] == ["moveTo", "lineTo"]
 
 
 @pytest.mark.parametrize("path", ["/phone", "/"], ids=["phone", "main page"])

@@ -230,8 +230,11 @@ function drawPlot(figure, unit, curves) {
   indices.forEach((index, number) => {
     context.strokeStyle = COLOURS[number % COLOURS.length];
     context.beginPath();
+    let isJoined = false; // Null is a gap.
     for (const [time, row] of rows) {
-      if (row[index] !== null) context.lineTo(x(time), y(row[index]));
+      const isSample = row[index] !== null;
+      if (isSample) context[isJoined ? "lineTo" : "moveTo"](x(time), y(row[index]));
+      isJoined = isSample;
     }
     context.stroke();
   });
