@@ -105,14 +105,15 @@ class CartesianController:
 
     def configure(self, settings: CartesianSettings) -> None:
         """Replace checked settings."""
-        before, self.settings = self.settings, settings
-        if (before.frame, before.joints) != (settings.frame, settings.joints):
+        before = self.settings
+        takes = (before.frame, before.joints) != (settings.frame, settings.joints)
+        if takes or not settings.enabled:
             self.settle()
+        self.settings = settings
+        if takes:
             self._take(self.chains, self.chains.find(settings.frame, settings.joints))
         elif self.busy and before.mode != settings.mode:
             self._start_part()
-        if not settings.enabled:
-            self.settle()
 
     def refusal(self, command: CartesianCommand) -> str:
         """Return why a command is refused; empty if it is not."""
@@ -259,9 +260,10 @@ class CartesianController:
 
     def settle(self) -> None:
         """End the motion; the joints hold their position."""
-        if self.busy:
-            part = self._motion if self.settings.mode == "pose" else self._impedance
-            part.settle(self._references)
+        if self.busy and self.settings.mode == "pose":
+            self._motion.settle(self._references, self.settings)
+        elif self.busy:
+            self._impedance.settle(self._references)
         self._clear()
 
     def reset(self) -> None:

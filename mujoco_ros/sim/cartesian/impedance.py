@@ -215,7 +215,10 @@ class Impedance:
 
     def settle(self, references: References) -> None:
         """Hold the joints where they are, with the efforts that carry them."""
+        self._chain.measure(self.q, self.dq)
         self.dq[:] = 0.0
+        self._chain.read()
+        self._chain.locate(self.q)
         self._chain.bias(self.dq, self._effort)
         self.write(references)
 

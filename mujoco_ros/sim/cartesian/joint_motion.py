@@ -198,6 +198,10 @@ class JointMotion:
         effort *= joints.takes_effort
         references.tau[at] = effort
 
-    def settle(self, references: References) -> None:
-        """Hold the joints where they are to be, when the controller releases them."""
-        references.dq[self._at] = 0.0
+    def settle(self, references: References, settings: CartesianSettings) -> None:
+        """Hold the joints where they are to be, with the efforts that carry them there."""
+        self.dq[:] = 0.0
+        self._chain.read()
+        self._chain.locate(self.q)
+        self._chain.bias(self.dq, self._effort)
+        self.write(references, settings)

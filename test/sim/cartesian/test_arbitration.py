@@ -1,13 +1,16 @@
 """Ownership of joints, resets, saved states and repeatability."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
-from frame_robot import FrameRobot
+from frame_robot import SERVO_ARM, FrameRobot
 
 from mujoco_ros.control.events import CommandPreempted, CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.snapshots import restore, take_snapshot
 
 
 def take(robot: FrameRobot, joint: str, position: float) -> None:
@@ -71,6 +74,61 @@ def test_disabling_holds_the_joints_and_refuses_commands(arm: FrameRobot, mode: 
     (event,) = arm.simulation.events
     assert "enabled is false" in event.message
     assert not arm.controller.busy
+
+
+def lift_and_disable(robot: FrameRobot) -> np.ndarray:
+    """End a motion while it accelerates; return the efforts that carry the joints there."""
+    robot.turn_and_move((0.0, 0.0, 0.4))
+    robot.run(0.012)
+    robot.configure(enabled=False)
+    effort = np.zeros(len(robot.q))
+    robot.chain.locate(robot.q)
+    robot.chain.bias(np.zeros_like(effort), effort)
+    return effort
+
+
+def test_joints_rest_at_their_references_when_a_motion_ends(arm: FrameRobot) -> None:
+    drives, references = arm.simulation.drives, arm.control.references
+    drives.set_gains(0.02 * drives.kp, 0.14 * drives.kd)  # a wrong effort is seen
+    arm.turn_and_move((0.0, 0.0, 0.0))
+    arm.run(1.0)
+    effort = lift_and_disable(arm)
+    np.testing.assert_allclose(references.tau[:6], effort, atol=0.2)
+    arm.run(3.0)
+    np.testing.assert_allclose(arm.q, references.q[:6], atol=2e-3)
+
+
+def test_servos_hold_their_load_when_a_motion_ends(
+    simulate: Callable[[str], Simulation],
+) -> None:
+    robot = FrameRobot(simulate(SERVO_ARM))
+    effort = lift_and_disable(robot)
+    target, references = robot.q, robot.control.references
+    np.testing.assert_allclose(references.q - target, effort / 2000.0, atol=1e-3)
+    assert not references.tau.any()
+
+
+def test_a_change_of_frame_and_mode_does_not_jump(arm: FrameRobot) -> None:
+    arm.go(arm.home + np.array([0.0, 0.1, 0.0]))
+    arm.run(1.0)
+    before = arm.control.references.q.copy()
+    arm.configure(frame="wrist_2_link", mode="impedance")
+    np.testing.assert_allclose(arm.control.references.q, before, atol=1e-4)
+
+
+def test_a_keyframe_whose_motion_is_not_continued_holds_the_saved_position(
+    arm: FrameRobot,
+) -> None:
+    arm.configure(mode="impedance")
+    arm.go(arm.home)
+    arm.run(0.3)
+    start, saved = arm.q, take_snapshot(arm.simulation)
+    arm.go(arm.home + np.array([0.0, 0.1, 0.0]))
+    arm.run(0.5)
+    restore(arm.simulation, saved, rewind=False)
+    np.testing.assert_allclose(arm.control.references.q[:6], start, atol=1e-9)
+    arm.run(0.5)
+    np.testing.assert_allclose(arm.q, start, atol=2e-3)
 
 
 def test_a_reset_ends_the_motion(arm: FrameRobot) -> None:
