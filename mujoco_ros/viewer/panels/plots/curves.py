@@ -14,8 +14,6 @@ from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signal
 
 LONGEST_S = 60.0
 """Time for which samples are kept [s]."""
-_MESSAGES = 1 << 16
-"""Samples of a field that are kept: a minute at 1 kHz."""
 _RESET_S = 0.5
 """Messages of several publishers may be this late; the time of others was set back [s]."""
 _DEFAULT_JOINTS = 6
@@ -158,16 +156,14 @@ class FieldCurves:
     def select(self, key: FieldKey, is_selected: bool) -> None:
         """Select or deselect a field."""
         if is_selected and key not in self._histories:
-            self._histories[key] = History(1, LONGEST_S, _MESSAGES)
+            self._histories[key] = History(1, LONGEST_S)
         elif not is_selected:
             self._histories.pop(key, None)
         self._fields.watch(self.selected)
 
     def keep(self, keys: Sequence[FieldKey]) -> None:
         """Select these fields, in this order, and no others."""
-        self._histories = {
-            key: self._histories.get(key) or History(1, LONGEST_S, _MESSAGES) for key in keys
-        }
+        self._histories = {key: self._histories.get(key) or History(1, LONGEST_S) for key in keys}
         self._fields.watch(self.selected)
 
     def clear(self) -> None:

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+_CAPACITY = 1 << 17
+"""Samples of two minutes at 1 kHz: of one minute, none is dropped."""
+
 
 class History:
     """Stores samples of a time span in bounded memory, oldest first.
@@ -10,7 +13,7 @@ class History:
     every second sample.
     """
 
-    def __init__(self, curves: int, span_s: float, capacity: int = 8000) -> None:
+    def __init__(self, curves: int, span_s: float, capacity: int = _CAPACITY) -> None:
         """Store at most `capacity` samples of `curves` values each, for `span_s` seconds."""
         self._table = np.empty((curves + 1, capacity))
         self._span_s = span_s

@@ -16,6 +16,14 @@ def test_a_history_drops_samples_older_than_its_span():
     np.testing.assert_array_equal(history.curve(1), -history.times)
 
 
+def test_a_minute_at_the_highest_rate_keeps_every_sample():
+    history = History(1, span_s=60.0)
+    for time in np.arange(200_000) / 1000.0:
+        history.add(time, np.zeros(1))
+        if time >= 60.0:
+            assert abs(history.times[-60_000] - (time - 59.999)) < 1e-9
+
+
 def test_a_full_history_drops_every_second_sample():
     history = History(1, span_s=1e6, capacity=20)
     for time in range(1000):
