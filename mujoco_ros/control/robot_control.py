@@ -178,9 +178,9 @@ class RobotControl:
         self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
         self.trajectory.accept(trajectory, tolerances, goal, time)
 
-    def hold(self, joints: np.ndarray, goal: object | None = None) -> None:
-        """Stop joints at their references, whatever their owner."""
-        self._claim(CommandSource.TRAJECTORY, joints)
+    def hold(self, joints: np.ndarray, time: float, goal: object | None = None) -> None:
+        """Stop joints at their references from the step at `time` on, whatever their owner."""
+        self._claim(CommandSource.TRAJECTORY, joints, time)
         self.trajectory.hold(joints, goal)
 
     def command(
@@ -349,7 +349,7 @@ class RobotControl:
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
         return tuple(self.joints.names[i] for i in joints)
 
-    def _claim(self, source: CommandSource, joints: np.ndarray, time: float = -np.inf) -> None:
+    def _claim(self, source: CommandSource, joints: np.ndarray, time: float) -> None:
         """Make `source` the owner of `joints` from `time` on; preempt the previous owners."""
         preempted = self._owners.claim(source, joints)
         if not preempted:

@@ -13,6 +13,8 @@ OutOfLimits = Literal["clamp", "refuse"]
 ResetPolicy = Literal["hold", "reactivate", "off"]
 _LONGEST_S = 3600.0
 _WIDEST = 1000.0
+SPEED_SCALING = 1e-6, _WIDEST
+"""Range of the speed of trajectories as a factor; 0 stops them."""
 
 
 def setting(
@@ -21,6 +23,7 @@ def setting(
     *,
     low: float = 0.0,
     high: float | None = None,
+    least: float = 0.0,
     parameter: str = "",
 ) -> Any:
     """Return a field that users set by a parameter.
@@ -30,9 +33,10 @@ def setting(
         default: The default value.
         low: Smallest value, if there is a largest one.
         high: Largest value; None if it is no number.
+        least: Smallest value but for 0.
         parameter: Name of the parameter, if it is not that of the field.
     """
-    bounds = {"low": low, "high": high} if high is not None else {}
+    bounds = {"low": low, "high": high, "least": least} if high is not None else {}
     metadata = {"description": description, "parameter": parameter, **bounds}
     return field(default=default, metadata=metadata)
 
@@ -127,7 +131,8 @@ class TrajectorySettings:
         "Speed of trajectories, as a factor, until speed_scaling_input sets another one, and after "
         "a reset",
         1.0,
-        high=_WIDEST,
+        least=SPEED_SCALING[0],
+        high=SPEED_SCALING[1],
         parameter="speed_scaling.initial_scaling_factor",
     )
     cmd_timeout: float = setting(
@@ -172,6 +177,7 @@ class TrajectorySettings:
         "Deceleration after a cancel or a violated tolerance [rad/s² or m/s²]; 0 is none",
         (),
         high=1e6,
+        least=1e-6,
         parameter="constraints.<joint>.max_deceleration_on_cancel",
     )
 

@@ -32,6 +32,7 @@ _BAD = (
     mujoco.mjtWarning.mjWARN_BADQPOS,
     mujoco.mjtWarning.mjWARN_BADQVEL,
     mujoco.mjtWarning.mjWARN_BADQACC,
+    mujoco.mjtWarning.mjWARN_BADCTRL,
 )
 _ROUNDING = 1e-6
 """Fraction of a timestep, far above the rounding errors of summed times."""
@@ -60,7 +61,7 @@ class Simulation:
 
         Args:
             scene: The scene, or its assembly.
-            on_divergence: Reaction to invalid positions, velocities or accelerations.
+            on_divergence: Reaction to invalid positions, velocities, accelerations or controls.
             sensor_noise: Whether sensors have the noise that the model declares.
             realism: Imperfections of robots for which the scene gives none.
             seed: Seed of the noise.

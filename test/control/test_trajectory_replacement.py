@@ -1,6 +1,6 @@
 """Transitions between successive trajectories."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from scipy.interpolate import BPoly
 
 from mujoco_ros.control.events import (
+    CommandPreempted,
     CommandRejected,
     CommandSource,
     GoalEnded,
@@ -72,6 +73,13 @@ def sent(draw) -> Sent:
         start = max(start, 0.02 - times[-1])
     arrays = PointArrays(times=times, values=values, given=given_fields)
     return Sent(draw(st.integers(0, 250)), joints, start, arrays)
+
+
+def without(send: Sent, joints: list[int]) -> Sent:
+    """Return what remains of a trajectory for its other joints."""
+    kept = [joint not in joints for joint in send.joints]
+    arrays = replace(send.arrays, values=send.arrays.values[:, :, kept])
+    return replace(send, joints=[it for it in send.joints if it not in joints], arrays=arrays)
 
 
 class Path:
@@ -148,8 +156,9 @@ def test_random_trajectories_replace_each_other_without_a_jump(sends, step):
             start = None if send.start is None else time + send.start
             commanded.follow([NAMES[j] for j in send.joints], send.arrays, start=start)
             begin = time if start is None else max(start, time)
-            waiting = [w for w in waiting if w[0] < begin]
+            waiting = [w if w[0] < begin else (*w[:2], without(w[2], send.joints)) for w in waiting]
             waiting.append((begin, time if start is None else start, send))
+            waiting = sorted((w for w in waiting if w[2].joints), key=lambda w: w[0])
         if (
             not waiting
             and all(send.step < k for send in sends)
@@ -243,11 +252,19 @@ def test_trajectories_can_be_sent_ahead_of_time():
     assert ended(commanded)[-1] == ("second", Outcome.SUCCESSFUL)
 
 
-def test_a_pending_trajectory_is_dropped_for_a_newer_one_that_begins_before_it():
+def test_a_pending_trajectory_loses_the_joints_of_a_newer_one_that_begins_before_it():
     commanded = robot()
-    commanded.follow("a", line(1.0), start=0.5)
-    commanded.follow("b", line(2.0), start=0.3)
-    assert commanded.run(3.0)[-1, 0].tolist() == [0.0, 2.0, 0.0]
+    commanded.follow("ac", line(1.0, joints=2), start=0.5)
+    commanded.follow("ab", line(2.0, joints=2), start=0.3)
+    assert commanded.run(3.0)[-1, 0].tolist() == [2.0, 2.0, 1.0]
+
+
+@pytest.mark.parametrize("start", [None, 1.0])
+def test_trajectories_of_different_joints_that_begin_in_the_same_step_are_both_followed(start):
+    commanded = robot()
+    commanded.follow("a", line(1.0), start=start)
+    commanded.follow("b", line(2.0), start=start)
+    assert commanded.run(3.0)[-1, 0].tolist() == [1.0, 2.0, 0.0]
 
 
 # --- parts of robots
@@ -283,6 +300,50 @@ def test_preempted_joints_are_not_claimed_again_by_pending_trajectories():
     commanded.follow("b", line(1.0), start=0.9)
     commanded.control.trajectory.release(np.array([0]), "joint 'a' was taken")
     assert commanded.run(2.0)[-1, 0].tolist() == [0.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("start", [None, 1.0])
+def test_a_trajectory_by_topic_continues_without_a_joint_that_is_taken(start):
+    commanded = robot()
+    commanded.follow("ab", line(1.0, joints=2), start=start)
+    commanded.step()
+    commanded.send(position={"b": 0.3})
+    assert commanded.run(3.0)[-1, 0].tolist() == [1.0, 0.3, 0.0]
+
+
+def test_a_trajectory_that_lost_a_joint_is_still_compared_with_its_path():
+    commanded = robot()
+    commanded.configure(trajectory=np.full(3, 0.1))
+    commanded.follow("ab", line(1.0, seconds=2.0, joints=2))
+    commanded.step()
+    commanded.send(position={"b": 0.3})
+    commanded.measure = lambda _time: np.zeros((2, 3))  # both are blocked
+    commanded.run(3.0)
+    (event,) = commanded.events_of(CommandRejected)
+    assert event.message.startswith("path tolerance violated: position of joint 'a' is off by 0.1")
+
+
+def test_a_stop_that_a_release_ends_does_not_delay_the_next_trajectory():
+    commanded = robot()
+    commanded.configure(decelerate_on_cancel=True, max_deceleration_on_cancel=np.ones(3))
+    commanded.follow("a", line(1.0), goal="g")
+    commanded.run(0.5)
+    commanded.control.trajectory.cancel("g")
+    commanded.send(position={"a": 0.5}, velocity={"a": 1.0})
+    commanded.run(0.1)
+    before = commanded.references.dq[0]
+    assert before == 1.0
+    commanded.follow("a", line(1.0))
+    assert commanded.step()[1, 0] == pytest.approx(before, abs=0.1)
+
+
+def test_an_empty_trajectory_does_not_report_a_stream_that_has_ended():
+    commanded = robot()
+    commanded.send(position={"a": 0.5})
+    commanded.run(10.0)
+    commanded.control.hold(np.array([0]), commanded.time)
+    (event,) = commanded.events_of(CommandPreempted)
+    assert event.was_idle
 
 
 def test_effort_is_fed_forward_along_the_path_and_constant_after_its_end():

@@ -47,6 +47,7 @@ class CommandSubmission:
         control: RobotControl | None = None,
         component: Hashable = (),
         now: bool = False,
+        urgent: bool = False,
     ) -> None:
         """Submit a command.
 
@@ -59,6 +60,7 @@ class CommandSubmission:
             control: The robot that it is for; it is dropped if it is from before its state was set.
             component: What distinguishes the components of a controller_manager.
             now: Whether the caller is the physics thread, which runs it at once.
+            urgent: Whether it must not be lost while many commands wait, as a cancellation.
         """
         simulation = self._simulation
 
@@ -86,7 +88,7 @@ class CommandSubmission:
                 failed(error)
             return
         try:
-            future = simulation.commands.submit(run)
+            future = simulation.commands.submit(run, urgent=urgent)
         except QueueFullError as error:
             self._rejections.report(topic, "refused", str(error))
             if goal is not None:

@@ -68,4 +68,4 @@ class GripperServer(CommandServer):
         """Submit the cancellation of a goal."""
         gripper = self._control.gripper
         if gripper is not None:
-            self._submit(self._action, lambda _time: gripper.cancel(goal))
+            self._submit(self._action, lambda _time: gripper.cancel(goal), urgent=True)

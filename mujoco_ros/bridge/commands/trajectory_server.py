@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import numpy as np
 from control_msgs.action import FollowJointTrajectory
@@ -27,8 +28,15 @@ from mujoco_ros.sim.clock_epochs import NANOSECOND
 GOAL_TRAJECTORY = "goal_trajectory"
 """Topic of the trajectories of accepted goals; an empty one follows when the goal has ended."""
 _FAR_AHEAD_S = 60.0
-Checked = tuple[Trajectory, Tolerances] | np.ndarray
+Motion = tuple[Trajectory, Tolerances] | np.ndarray
 """A trajectory with its tolerances, or the joints to hold."""
+
+
+class Checked(NamedTuple):
+    """The motion of a checked message, and whether its source has started again after a reset."""
+
+    motion: Motion
+    restarts: bool
 
 
 class TrajectoryServer(CommandServer):
@@ -86,15 +94,14 @@ class TrajectoryServer(CommandServer):
     def _handle_topic(self, topic: str, message: JointTrajectory) -> None:
         stamp_ns = nanoseconds(message.header.stamp)
         try:
-            checked = self._read(message, topic, upsampled=True)
+            motion = self._read(message, topic, upsampled=True)
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
             if not (stamp_ns and self._past(stamp_ns * NANOSECOND)):
                 # It counts as the answer of a lockstep tick.
                 self._submit(topic, lambda _time: None, stamp=stamp_ns)
             return
-        restarts = message.header.frame_id == RESTART
-        self._submit_checked(checked, topic, None, stamp_ns, restarts=restarts)
+        self._submit_checked(Checked(motion, _restarts(message)), topic, None, stamp_ns)
 
     def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
         factor = message.factor
@@ -109,23 +116,26 @@ class TrajectoryServer(CommandServer):
         """Return the checked trajectory with its tolerances; report a rejected one."""
         control = self._control
         try:
-            checked = self._read(goal.trajectory, self._action)
-            joints = checked[0].joints if isinstance(checked, tuple) else checked
+            motion = self._read(goal.trajectory, self._action)
+            joints = motion[0].joints if isinstance(motion, tuple) else motion
             allowed = to_tolerances(goal, control.joints, control.trajectory.settings, joints)
         except CommandError as error:
             self._rejections.report(self._action, "refused", f"goal rejected: {error}")
             return None
-        return (checked[0], allowed) if isinstance(checked, tuple) else checked
+        motion = (motion[0], allowed) if isinstance(motion, tuple) else motion
+        return Checked(motion, _restarts(goal.trajectory))
 
     def accept(self, goal: Goal, checked: Checked) -> None:
         """Submit the trajectory of a goal, and publish it."""
-        self._submit_checked(checked, self._action, goal)
         self._goal = goal
-        self._publish_goal(self._message(checked))
+        self._submit_checked(checked, self._action, goal)
+        if self._goal is goal:  # otherwise it could not be submitted
+            self._publish_goal(self._message(checked.motion))
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""
-        self._submit(self._action, lambda _time: self._control.trajectory.cancel(goal))
+        cancel = self._control.trajectory.cancel
+        self._submit(self._action, lambda _time: cancel(goal), urgent=True)
 
     def _publish_goal(self, message: JointTrajectory) -> None:
         # Goals that are aborted because the server closes end after its publisher.
@@ -133,11 +143,11 @@ class TrajectoryServer(CommandServer):
             with contextlib.suppress(rclpy_implementation.RCLError):  # of an overloaded middleware
                 self._goal_path.publish(message)
 
-    def _message(self, checked: Checked) -> JointTrajectory:
+    def _message(self, motion: Motion) -> JointTrajectory:
         """Return the waypoints that will be followed, with their start as stamp."""
         message = JointTrajectory()
-        if isinstance(checked, tuple):
-            trajectory, _ = checked
+        if isinstance(motion, tuple):
+            trajectory, _ = motion
             start, points = trajectory.start, trajectory.points
             message.header.stamp = stamp(self._simulation.time if start is None else start)
             message.joint_names = [self._control.joints.names[i] for i in trajectory.joints]
@@ -155,29 +165,21 @@ class TrajectoryServer(CommandServer):
         topic: str,
         goal: Goal | None,
         stamp_ns: int = 0,
-        *,
-        restarts: bool = False,
     ) -> None:
-        control = self._control
+        control, (motion, restarts) = self._control, checked
 
-        def follow(time: float) -> None:
-            assert isinstance(checked, tuple)
+        def act(time: float) -> None:
+            if not isinstance(motion, tuple):
+                control.hold(motion, time, goal)
+                return
             if restarts:
                 control.reset_hold.release(CommandSource.TRAJECTORY)
-            control.follow(*checked, goal, time)
+            control.follow(*motion, goal, time)
 
-        if isinstance(checked, tuple):
-            self._submit(
-                topic,
-                follow,
-                goal,
-                stamp=stamp_ns,
-                start=checked[0].start,
-            )
-        else:
-            self._submit(topic, lambda _time: control.hold(checked, goal), goal, stamp=stamp_ns)
+        start = motion[0].start if isinstance(motion, tuple) else None
+        self._submit(topic, act, goal, stamp=stamp_ns, start=start)
 
-    def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Checked:
+    def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Motion:
         """Return the trajectory of a message, with the tolerances of the parameters.
 
         Raises:
@@ -208,6 +210,11 @@ class TrajectoryServer(CommandServer):
     def _past(self, start: float) -> str:
         """Return why a start time [s] is from before a reset; empty if it is not."""
         return self._simulation.epochs.problem(start, self._simulation.time, starts=True)
+
+
+def _restarts(message: JointTrajectory) -> bool:
+    """Return whether the source of a trajectory has started again after a reset."""
+    return bool(message.header.frame_id == RESTART)
 
 
 def _point(rows: Iterable[np.ndarray], time: float) -> JointTrajectoryPoint:

@@ -19,7 +19,7 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
-from mujoco_ros.control.settings import TrajectorySettings
+from mujoco_ros.control.settings import SPEED_SCALING, TrajectorySettings
 from mujoco_ros.control.trajectory.follower import TrajectoryFollower
 from mujoco_ros.control.trajectory.stopping import stop_trajectory
 from mujoco_ros.control.trajectory.tracking_errors import TrackingErrors
@@ -39,33 +39,50 @@ class _Measured(NamedTuple):
 
 @dataclass
 class _Execution:
-    """A trajectory, pending or in execution, and the state of its monitoring."""
+    """A trajectory, pending or in execution, and the state of its monitoring.
+
+    Attributes:
+        joints: Indices of the joints that it moves: those of the trajectory that no other command
+            has taken.  # (k,)
+        path_tolerance: Largest errors of their positions and velocities.  # (2, k)
+    """
 
     trajectory: Trajectory
     begin: float
     tolerances: Tolerances
     goal: object | None
+    joints: np.ndarray
+    path_tolerance: np.ndarray
     has_path_tolerance: bool
     follower: TrajectoryFollower | None = None
     started: bool = False
     next_feedback: float = 0.0
+
+    def release(self, joints: np.ndarray) -> None:
+        """Release `joints`."""
+        kept = ~np.isin(self.joints, joints)
+        self.joints, self.path_tolerance = self.joints[kept], self.path_tolerance[:, kept]
+        self.has_path_tolerance = bool(np.isfinite(self.path_tolerance).any())
 
 
 def check_speed_scaling(factor: float) -> None:
     """Reject an invalid speed of trajectories.
 
     Raises:
-        CommandError: The factor is negative or not finite.
+        CommandError: The factor is neither 0 nor in the range of `SPEED_SCALING`.
     """
-    if not 0 <= factor < np.inf:
-        raise CommandError(f"speed scaling factor {factor:g}; it must be finite, 0 or more")
+    slowest, fastest = SPEED_SCALING
+    if factor != 0.0 and not slowest <= factor <= fastest:
+        raise CommandError(
+            f"speed scaling factor {factor:g}; it must be 0, or from {slowest:g} to {fastest:g}"
+        )
 
 
 class TrajectoryController:
     """Executes trajectories and monitors the newest one.
 
     A new trajectory ends the goal of the previous one. The previous trajectories are executed until
-    the new one starts; joints that it leaves out stay on them.
+    the new one starts; joints that it leaves out stay on them, also on those that start later.
     """
 
     def __init__(
@@ -83,7 +100,7 @@ class TrajectoryController:
         self._errors = TrackingErrors(joints, references)
         self._followers: list[TrajectoryFollower] = []
         self._newest: _Execution | None = None
-        self._pending: list[_Execution] = []  # older ones that start before the newest, in order
+        self._pending: list[_Execution] = []  # older ones that have not started, in that order
         self._led = np.zeros(len(joints.names), dtype=bool)  # moved by this controller last
         self._taken: set[int] = set()  # joints that begin at their measured positions
         self._decelerating = False  # from the next step on
@@ -104,7 +121,7 @@ class TrajectoryController:
         """Execute trajectories, also the present ones, at `factor` times their speed.
 
         Raises:
-            CommandError: The factor is negative or not finite.
+            CommandError: See `check_speed_scaling`.
         """
         check_speed_scaling(factor)
         self._scaling = factor
@@ -122,10 +139,14 @@ class TrajectoryController:
         begin = time if trajectory.start is None else max(trajectory.start, time)
         if self._newest is not None and self._newest.follower is None:
             self._pending.append(self._newest)
-        self._pending = [execution for execution in self._pending if execution.begin < begin]
+        self._pending.sort(key=lambda execution: execution.begin)
+        self._release_pending(trajectory.joints, since=begin)
         self._end(Outcome.INVALID_GOAL, "preempted by a new trajectory")
-        has_path_tolerance = bool(np.isfinite(tolerances.path).any())
-        self._newest = _Execution(trajectory, begin, tolerances, goal, has_path_tolerance)
+        path, joints = tolerances.path, trajectory.joints
+        has_path_tolerance = bool(np.isfinite(path).any())
+        self._newest = _Execution(
+            trajectory, begin, tolerances, goal, joints, path, has_path_tolerance
+        )
         if not self.settings.set_last_command_interface_value_as_state_on_activation:
             self._taken.update(trajectory.joints[~self._led[trajectory.joints]].tolist())
         self._led[trajectory.joints] = True
@@ -156,20 +177,24 @@ class TrajectoryController:
             self._stop_all()
 
     def release(self, joints: np.ndarray, reason: str) -> None:
-        """Release `joints`; a goal that needs them ends for that `reason`."""
+        """Release `joints`; a goal that needs them ends for that `reason`.
+
+        Trajectories without a goal continue with their other joints.
+        """
         self._release_followers(joints)
         self._led[joints] = False
         self._taken.difference_update(joints.tolist())
-        self._pending = [
-            execution
-            for execution in self._pending
-            if not np.isin(execution.trajectory.joints, joints).any()
-        ]
+        self._release_pending(joints)
         newest = self._newest
-        if newest is None or not np.isin(newest.trajectory.joints, joints).any():
+        if newest is None or not np.isin(newest.joints, joints).any():
+            return
+        if newest.goal is None:
+            newest.release(joints)
+            if not newest.joints.size:
+                self._newest = None
             return
         self._end(Outcome.INVALID_GOAL, reason)
-        if newest.goal is not None and newest.follower in self._followers:
+        if newest.follower in self._followers:
             stopped = newest.follower.joints
             self._references.dq[stopped] = 0.0
             self._release_followers(stopped)
@@ -237,12 +262,13 @@ class TrajectoryController:
             return
         follower = newest.follower or self._start(newest, measured)
         is_over = time >= follower.end and time > follower.begin
+        violation = ""
         if newest.has_path_tolerance and not is_over:
-            path = newest.tolerances.path
-            if violation := self._errors.violation(newest.trajectory.joints, path, q, dq):
-                message = f"path tolerance violated: {violation}"
-                self._abort(newest, Outcome.PATH_TOLERANCE_VIOLATED, message, measured)
-                return
+            violation = self._errors.violation(newest.joints, newest.path_tolerance, q, dq)
+        if violation:
+            message = f"path tolerance violated: {violation}"
+            self._abort(newest, Outcome.PATH_TOLERANCE_VIOLATED, message, measured)
+            return
         if newest.goal is not None and time >= newest.next_feedback:
             newest.next_feedback = time + 1.0 / self.settings.action_monitor_rate - _ROUNDING_S
             self._emit_feedback(newest, follower, measured)
@@ -250,27 +276,30 @@ class TrajectoryController:
             self._finish(newest, follower, measured)
 
     def _start(self, execution: _Execution, measured: _Measured) -> TrajectoryFollower:
-        trajectory = execution.trajectory
         if not self.settings.interpolate_from_desired_state:
             moving = {
                 joint for it in self._followers if not it.finished for joint in it.joints.tolist()
             }
-            resting = np.array([i for i in trajectory.joints.tolist() if i not in moving], int)
+            resting = np.array([i for i in execution.joints.tolist() if i not in moving], int)
             self._references.q[resting] = measured.q[resting]
             self._references.dq[resting] = measured.dq[resting]
-        execution.follower = self._follow(trajectory, measured.time)
+        execution.follower = self._follow(execution.trajectory, execution.joints, measured.time)
         return execution.follower
 
-    def _follow(self, trajectory: Trajectory, time: float) -> TrajectoryFollower:
-        """Follow a trajectory from now on, instead of the previous ones of its joints."""
+    def _follow(
+        self, trajectory: Trajectory, joints: np.ndarray, time: float
+    ) -> TrajectoryFollower:
+        """Follow a trajectory with `joints` from now on, instead of their previous ones."""
         scaling, acceleration = self.speed_scaling, self.accelerations(time)
         follower = TrajectoryFollower(
             trajectory, self._joints, self._references, acceleration, time, scaling
         )
         for older in self._followers:
-            older.release(trajectory.joints)
+            older.release(joints)
+        if len(joints) < len(trajectory.joints):
+            follower.release(np.setdiff1d(trajectory.joints, joints))
         self._followers.append(follower)
-        self._led[trajectory.joints] = True
+        self._led[joints] = True
         follower.update(time, scaling)
         return follower
 
@@ -319,8 +348,11 @@ class TrajectoryController:
     def _abort(
         self, newest: _Execution, outcome: Outcome, message: str, measured: _Measured
     ) -> None:
-        """End the newest trajectory after a violation; its joints stop where they are measured."""
-        joints = newest.trajectory.joints
+        """End all trajectories after a violation of the newest one.
+
+        Its joints stop where they are measured, the others at their references.
+        """
+        joints = newest.joints
         if newest.goal is None:
             self._emit(
                 CommandRejected(
@@ -358,17 +390,25 @@ class TrajectoryController:
             return
         self._followers.clear()
         self._pending.clear()
-        self._follow(stop, time)
+        self._follow(stop, stop.joints, time)
 
     def _stop_all(self) -> None:
         self._references.dq[self._led] = 0.0
         self._followers.clear()
         self._pending.clear()
 
+    def _release_pending(self, joints: np.ndarray, since: float = -np.inf) -> None:
+        """Release `joints` of pending trajectories that begin at a time [s] or later."""
+        for execution in self._pending:
+            if execution.begin >= since:
+                execution.release(joints)
+        self._pending = [execution for execution in self._pending if execution.joints.size]
+
     def _release_followers(self, joints: np.ndarray) -> None:
         for follower in self._followers:
             follower.release(joints)
         self._prune()
+        self._decelerating &= bool(self._followers)
 
     def _prune(self) -> None:
         self._followers = [f for f in self._followers if not f.finished and len(f.joints)]

@@ -22,7 +22,7 @@ class EngineStatus:
     """Statistics of the engine.
 
     Attributes:
-        divergences: Number of steps with invalid positions, velocities or accelerations.
+        divergences: Number of steps with invalid positions, velocities, accelerations or controls.
         contacts: Contacts in the last step.
         constraints: Scalar constraints in the last step.
         iterations: Iterations of the constraint solver in the last step, maximum of all islands.

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from action_msgs.msg import GoalStatus
 from command_clients import ARM, point, trajectory
 from stepped_node import SteppedNode
 
@@ -87,6 +88,19 @@ def test_a_goal_that_finds_the_queue_full_is_aborted_with_the_reason(
     assert answer.error_string == "1024 commands are waiting for the physics thread"
     stepped.step()
     assert not stepped.control.active
+
+
+def test_a_goal_is_canceled_while_the_queue_is_full(
+    stepped: SteppedNode, submit: CommandSubmission
+) -> None:
+    sent = stepped.commander.follow(point(1.0, [0.0] * 6))
+    stepped.run(0.1)
+    for _ in range(1024):
+        submit("topic", lambda _time: None)
+    assert len(sent.cancel().goals_canceling) == 1
+    stepped.step()
+    stepped.pass_on()
+    assert sent.result().status == GoalStatus.STATUS_CANCELED
 
 
 # --- commands from before a reset

@@ -88,6 +88,14 @@ def test_a_trajectory_that_has_started_again_moves_the_joints(stepped: SteppedNo
     np.testing.assert_allclose(stepped.references[0, :6], FAR)
 
 
+def test_a_goal_that_has_started_again_moves_the_joints(stepped: SteppedNode) -> None:
+    reset_while_running(stepped, "joint_trajectory_controller")
+    goal = follow(point(0.02, FAR))
+    goal.trajectory.header.frame_id = "restart"
+    assert stepped.finish(stepped.commander.send(goal)).result.error_code == 0
+    np.testing.assert_allclose(stepped.references[0, :6], FAR)
+
+
 def test_the_hold_ends_with_the_last_publisher_of_the_source(stepped: SteppedNode) -> None:
     reset_while_running(stepped)
     gone = stepped.commander._publishers.pop("joint_commands")

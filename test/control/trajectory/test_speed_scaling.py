@@ -121,10 +121,10 @@ def test_streams_are_not_scaled():
     assert commanded.run(0.5)[-1, 0, 0] == pytest.approx(0.5, abs=2 * STEP)
 
 
-@pytest.mark.parametrize("factor", [-0.1, np.nan, np.inf])
+@pytest.mark.parametrize("factor", [-0.1, 1e-7, 1001.0, np.nan, np.inf])
 def test_an_invalid_factor_is_rejected(factor):
     commanded = robot()
-    message = f"speed scaling factor {factor:g}; it must be finite, 0 or more"
+    message = f"speed scaling factor {factor:g}; it must be 0, or from 1e-06 to 1000"
     with pytest.raises(CommandError, match=re.escape(message)):
         commanded.control.trajectory.scale_speed(factor)
     assert commanded.control.trajectory.speed_scaling == 1.0
