@@ -58,12 +58,17 @@ class StateCurves:
         self._model: object = None
         self._histories: dict[SignalKey, History] = {}
         self._reviewed: dict[SignalKey, int] = {}
-        self._kept: list[SignalKey] = []  # those that were selected in the last viewer
+        self._absent: list[SignalKey] = []  # chosen ones that the model lacks
 
     @property
     def selected(self) -> list[Signal]:
         """The selected signals, in the order of the list."""
         return [signal for key, signal in self.known.items() if key in self._histories]
+
+    @property
+    def chosen(self) -> list[SignalKey] | None:
+        """Keys of the user's selection, also of signals that the model lacks; None without one."""
+        return [*self._histories, *self._absent] if self.is_chosen else None
 
     def select(self, key: SignalKey, is_selected: bool) -> None:
         """Select or deselect a signal."""
@@ -74,13 +79,14 @@ class StateCurves:
             self._histories.pop(key, None)
 
     def restore(self, keys: Iterable[SignalKey]) -> None:
-        """Select signals of the last viewer, as far as the model has them."""
-        self.is_chosen, self._kept = True, list(keys)
+        """Select signals of the last viewer, once a model has them."""
+        self.is_chosen, self._absent = True, list(keys)
 
     def clear(self) -> None:
         """Deselect all signals."""
         self.is_chosen = True
         self._histories.clear()
+        self._absent.clear()
 
     def history(self, key: SignalKey) -> History:
         """Return the samples of a selected signal."""
@@ -112,13 +118,13 @@ class StateCurves:
                 yield Curve(signal.unit, name, self._histories[signal.key], index)
 
     def _follow_model(self) -> None:
-        """Read the signals of another model and keep the selection of those that still exist."""
+        """Read the signals of another model; select those of the selection that it has."""
         self._model = self._state.model
         sign = partial(wrench_sign, self._parameters)
         self.known = {signal.key: signal for signal in signals(self._state, sign)}
-        selected, self._kept = [*self._histories, *self._kept], []
-        if not self.is_chosen:
-            selected = self._defaults()
+        chosen = self.chosen
+        selected = self._defaults() if chosen is None else list(dict.fromkeys(chosen))
+        self._absent = [key for key in selected if key not in self.known]
         self._histories = {key: self._new_history(key) for key in selected if key in self.known}
 
     def _defaults(self) -> list[SignalKey]:

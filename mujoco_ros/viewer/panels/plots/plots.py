@@ -62,15 +62,15 @@ class PlotsPanel(Panel):
 
     def settings(self) -> dict[str, Any]:
         """Return the selection, if the user has made one, and the time span [s]."""
-        selected = [list(signal.key) for signal in self.signals.selected]
+        chosen = self.signals.chosen
         return {
-            "signals": selected if self.signals.is_chosen else None,
+            "signals": None if chosen is None else sorted(map(list, chosen)),
             "fields": [list(key) for key in self.fields.selected],
             "span_s": self.axis.span_s,
         }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
-        """Set what is valid among kept settings; signals of other models are not selected."""
+        """Set what is valid among kept settings."""
         if isinstance(kept := settings.get("signals"), list):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")

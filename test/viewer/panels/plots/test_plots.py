@@ -136,6 +136,26 @@ def test_a_signal_stays_selected_if_another_model_has_it_too(show, state, arm, m
     assert [signal.key for signal in frames.panel.signals.selected] == [Q]
 
 
+def test_a_choice_survives_a_world_without_its_signals(clients):
+    state = StillState("arm")
+    panel = PlotsPanel(state, clients.parameters, clients.fields)
+    panel.update()
+    panel.signals.clear()
+    panel.signals.select(TORQUE, True)
+    kept = panel.settings()
+    state.load("quadruped")
+    panel.update()
+    assert not panel.signals.selected
+    assert panel.settings() == kept
+    state.load("arm")
+    panel.update()
+    assert [signal.key for signal in panel.signals.selected] == [TORQUE]
+    state.load("quadruped")
+    panel.update()
+    panel.signals.clear()
+    assert panel.settings()["signals"] == []
+
+
 def test_signals_are_sampled_at_the_past_states_also_those_before_the_choice(show, state):
     state.past = past_states(0.0, 0.1, 0.2)
     frames = show(PlotsPanel)
