@@ -30,11 +30,12 @@ class Panel(plugin.ViewerPlugin, ABC):
     def __init__(self, state: SharedState) -> None:
         self.state = state
         self._errors: dict[str, str] = {}
+        self._update_error = ""
 
     @messages.handler
     def on_update(self, _: messages.UpdateEvent) -> None:
         """Update before the windows are built."""
-        self._guard("update", self.update)
+        self._update_error = self._guard("update", self.update)
 
     @messages.handler
     def on_build_gui(self, _: messages.BuildGuiEvent) -> None:
@@ -66,7 +67,11 @@ class Panel(plugin.ViewerPlugin, ABC):
     def _build_windows(self) -> None:
         for title, build in self.windows():
             with DOCKS.window(title, self.area) as (is_visible, _):
-                if is_visible and (error := self._guard(title, build)):
+                if not is_visible:
+                    continue
+                if self._update_error:
+                    text(self._update_error, BAD)
+                if error := self._guard(title, build):
                     text(error, BAD)
 
     def _guard(self, name: str, act: Callable[[], None]) -> str:

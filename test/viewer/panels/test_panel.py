@@ -8,7 +8,7 @@ from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import child, disabled, scope, table, tabs
+from mujoco_ros.viewer.panels.widgets import child, disabled, scope, table, tabs, text
 
 
 class Faulty(Panel):
@@ -32,6 +32,28 @@ def test_an_exception_in_a_window_is_shown_in_it_and_the_next_frame_is_built(sho
     frames.build(3)
     assert frames.texts == ["RuntimeError: this went wrong"]
     assert len(caplog.records) == 1
+
+
+class FaultyAtFirst(Panel):
+    title = "Faulty at first"
+    area = DockArea.LEFT
+    is_faulty = True
+
+    def update(self) -> None:
+        if self.is_faulty:
+            raise RuntimeError("no update")
+
+    def build(self) -> None:
+        text("content")
+
+
+def test_an_exception_in_an_update_is_shown_above_the_content_until_one_succeeds(show):
+    frames = show(FaultyAtFirst)
+    frames.build()
+    assert frames.texts == ["RuntimeError: no update", "content"]
+    frames.panel.is_faulty = False
+    frames.build()
+    assert frames.texts == ["content"]
 
 
 class FaultyUpdate(Panel):
