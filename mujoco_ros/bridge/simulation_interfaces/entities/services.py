@@ -20,7 +20,6 @@ from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServi
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
 from mujoco_ros.bridge.trial_builds.trial_builds import BuildCancelledError, TrialBuilds
-from mujoco_ros.sim.simulation import Simulation
 
 SPAWN_FORMATS = ("MJCF", "URDF")
 Handler = Callable[[Any, Responder], None]
@@ -49,7 +48,7 @@ class EntityServices:
         )
         self._models = models
         Service(context.node, Trigger, "~/cancel_build", self._cancel_build)
-        for name, handler, *features in self._handlers(context.simulation, background):
+        for name, handler, *features in self._handlers(context, background):
             interfaces.serve(name, handler, *features)
 
     def _cancel_build(self, _request: object, responder: Responder) -> None:
@@ -60,11 +59,11 @@ class EntityServices:
         responder.succeed("the change of the model in progress is cancelled")
 
     def _handlers(
-        self, simulation: Simulation, background: BackgroundWorker
+        self, context: NodeContext, background: BackgroundWorker
     ) -> list[tuple[str, Handler, *tuple[str, ...]]]:
         """Return the name, the handler and the features of each service."""
         queries, poses = EntityQueries(self.registry), NamedPoses(self.registry)
-        setting = EntityStateService(self.registry, simulation)
+        setting = EntityStateService(self.registry, context.simulation, context.run)
         spawnables = SpawnablesService(background, self.measurements)
         spawning, worlds = self.spawning, self.worlds
         return [

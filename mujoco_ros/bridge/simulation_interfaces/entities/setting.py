@@ -16,20 +16,21 @@ from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
+from mujoco_ros.sim.stepping.run_control import RunControl, RunState
 
 
 class EntityStateService:
     """Sets the states of entities, between two steps."""
 
-    def __init__(self, registry: EntityRegistry, simulation: Simulation) -> None:
+    def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:
         """Set states of the entities of `registry`."""
         self._registry = registry
-        self._simulation = simulation
+        self._simulation, self._run = simulation, run
 
     def set_entity_state(self, request: Any, responder: Responder) -> None:
         """Set the pose or velocity or both of an entity: everything requested, or nothing.
 
-        A robot continues as after ``~/set_joints``.
+        A robot continues as after ``~/set_joints``; a stopped simulation is paused.
         """
         name, frame = request.entity, request.state.header.frame_id
         entity = self._registry.entity(name)
@@ -58,6 +59,8 @@ class EntityStateService:
                 set_state(self._simulation, {}, StateRequest(placements=((entity, placement),)))
             else:
                 place(self._simulation.data, entity, placement)
+            if self._run.state is RunState.STOPPED:
+                self._run.pause()  # it is no longer at the start
 
         responder.run(self._simulation.commands, apply)
 

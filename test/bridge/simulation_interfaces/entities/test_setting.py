@@ -5,7 +5,7 @@ import math
 import pytest
 from simulation_interfaces.msg import EntityState, Result
 from simulation_interfaces.srv import SetEntityState
-from simulator_client import PAUSED, SimulatorClient
+from simulator_client import PAUSED, STOPPED, SimulatorClient
 from spawn_requests import BALL, HAS_FLAGS, at, flags, spawn
 
 OK, FAILED = Result.RESULT_OK, Result.RESULT_OPERATION_FAILED
@@ -50,6 +50,16 @@ def test_a_state_that_is_set_is_read_back_at_once_also_while_paused(yard: Simula
     moved = state_of(yard, "box")
     assert moved.pose.position.x == pytest.approx(1.005)
     assert moved.pose.position.z == pytest.approx(2.0 - 0.5 * 9.81 * 0.01**2, abs=1e-4)
+
+
+@pytest.mark.parametrize(("x", "state"), [(1.0, PAUSED), (math.nan, STOPPED)])
+def test_a_stopped_simulation_is_paused_in_the_new_state(
+    yard: SimulatorClient, x: float, state: int
+):
+    yard.ensure_state(STOPPED)
+    result = set_state(yard, "box", wanted(x), "pose", "twist").result
+    assert (result == OK) is (state == PAUSED)
+    assert yard.state == state
 
 
 @needs_flags
