@@ -107,7 +107,7 @@ class ViewerNode:
 
     def note_image_age(self, seconds: float) -> None:
         """Record the age of the displayed image [s], for requests on an old one."""
-        self._requests.image_age_s = seconds
+        self._requests.note_image_age(seconds)
 
     def start(self) -> None:
         """Start the executor's thread."""

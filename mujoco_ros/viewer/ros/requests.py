@@ -17,19 +17,29 @@ class Requests:
 
     Attributes:
         latest: The latest request.
-        image_age_s: Age of the image of the main page [s]. Requests of all pages report an old one.
     """
 
     def __init__(self, node: Node) -> None:
         self.latest: Request | None = None
-        self.image_age_s = 0.0
+        self._image_age_s = 0.0
+        self._has_warned = False  # of the present old image
         self._node = node
 
+    def note_image_age(self, seconds: float) -> None:
+        """Record the age of the main page's image [s]; requests of all pages report an old one."""
+        self._image_age_s = seconds
+        self._has_warned &= seconds > STALE_S
+
     def submit(self, name: str, send: Callable[[Request], object]) -> Request:
-        """Return a request that `send` completes; an exception of `send` fails it."""
-        if self.image_age_s > STALE_S:
-            name = f"{name}, on an image {self.image_age_s:.1f} s old"
-            self._node.get_logger().warning(name)
+        """Return a request that `send` completes; an exception of `send` fails it.
+
+        The first request on an old image is a warning; a drag makes many.
+        """
+        if self._image_age_s > STALE_S:
+            name = f"{name}, on an image {self._image_age_s:.1f} s old"
+            if not self._has_warned:
+                self._has_warned = True
+                self._node.get_logger().warning(name)
         request = self.latest = Request(name)
 
         def guarded_send() -> None:
