@@ -64,9 +64,8 @@ class Feed:
 
     @property
     def title(self) -> str:
-        """Title of the page or window, with the names of the first robots."""
-        scene = scene_title(self._state)
-        return f"{scene} \u2013 {_TITLE}" if scene else _TITLE
+        """Title of the page or window, with the scene and its first robots."""
+        return f"{scene_title(self._state)} \u2013 {_TITLE}"
 
     def get_sim_events(self) -> list[messages.Event]:
         """Return the events since the last frame; called once per frame."""
@@ -120,9 +119,11 @@ class Feed:
 
 
 def scene_title(state: SharedState) -> str:
-    """Return the names of the first robots."""
+    """Return the name of the scene, and those of its first robots if they differ from it."""
+    scene = str(state.metadata["scene"])
     names = [robot.name for robot in state.layout.robots]
-    return ", ".join(names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS))
+    robots = ", ".join(names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS))
+    return scene if robots in ("", scene) else f"{scene} ({robots})"
 
 
 def _appearance(model: mujoco.MjModel) -> bytes:

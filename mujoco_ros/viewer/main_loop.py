@@ -12,7 +12,7 @@ from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
-from mujoco_ros.viewer.feed import Feed, scene_title
+from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.drive import DrivePanel
@@ -91,7 +91,7 @@ def _plugins(
     application = Application(state, clients, shown)
     parts: dict[str, HasSettings] = {"View": application, "Tabs": DOCKS}
     parts |= {panel.title: panel for panel in shown if panel.settings()}
-    kept = ViewSettings(state_folder("viewer"), scene_title(state), parts)
+    kept = ViewSettings(state_folder("viewer"), lambda: str(state.metadata["scene"]), parts)
     return [application, *shown, kept]  # the application arranges the others
 
 

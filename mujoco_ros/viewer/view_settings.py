@@ -36,12 +36,15 @@ class HasSettings(Protocol):
 
 
 class ViewSettings(plugin.ViewerPlugin):
-    """Restores the settings of the last viewer of a scene, and writes them when they change."""
+    """Restores the settings of the last viewer of a scene, and writes them when they change.
+
+    After another world was loaded they belong to its scene.
+    """
 
     def __init__(
         self,
         folder: Path,
-        scene: str,
+        scene: Callable[[], str],
         parts: Mapping[str, HasSettings],
         now: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -49,12 +52,12 @@ class ViewSettings(plugin.ViewerPlugin):
 
         Args:
             folder: Folder of the files, which need not exist.
-            scene: The scene, as the page's title names it.
+            scene: Returns the name of the present scene.
             parts: What has settings, by name in the file.
             now: Returns monotonic time [s].
         """
         self._files = FileCache(folder, _SUFFIX)
-        self._name = re.sub(r"[^\w-]+", "_", scene)[:_LONGEST_NAME]
+        self._scene = scene
         self._parts, self._now = parts, now
         kept = self._read()
         for name, part in parts.items():
@@ -74,6 +77,11 @@ class ViewSettings(plugin.ViewerPlugin):
     def on_exit(self, _: messages.ExitEvent) -> None:
         """Write changed settings."""
         self._write()
+
+    @property
+    def _name(self) -> str:
+        """Name of the file of the present scene."""
+        return re.sub(r"[^\w-]+", "_", self._scene())[:_LONGEST_NAME]
 
     def _collect(self) -> bytes:
         settings = {name: part.settings() for name, part in self._parts.items()}

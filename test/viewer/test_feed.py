@@ -108,14 +108,16 @@ def test_long_frames_are_announced_and_the_end_of_the_simulator_is_an_exit(state
     assert len(frames) == 4
 
 
-def test_the_title_names_the_robots(state):
+def test_the_title_names_the_scene_and_other_names_of_robots(state):
     feed = Feed(state, EntityDisplays(state))
     assert feed.title == "arm \u2013 mujoco_ros"
     (robot,) = state.layout.robots
     state.layout = SimpleNamespace(robots=[robot] * 5)
-    assert feed.title == "arm, arm, arm, \u2026 \u2013 mujoco_ros"
+    assert feed.title == "arm (arm, arm, arm, \u2026) \u2013 mujoco_ros"
+    state.layout, state.metadata = SimpleNamespace(robots=[robot]), {"scene": "table"}
+    assert feed.title == "table (arm) \u2013 mujoco_ros"
     state.layout = SimpleNamespace(robots=[])
-    assert feed.title == "mujoco_ros"
+    assert feed.title == "table \u2013 mujoco_ros"
 
 
 def test_a_switched_part_of_an_entity_is_sent_at_once(feed, displays, state):

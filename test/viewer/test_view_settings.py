@@ -54,7 +54,7 @@ class Clock:
 
 def test_changed_settings_are_written_and_restored(tmp_path: Path) -> None:
     clock, part = Clock(), Part()
-    first = ViewSettings(tmp_path / "viewer", "left arm, right arm", {"part": part}, clock)
+    first = ViewSettings(tmp_path / "viewer", lambda: "left arm, right arm", {"part": part}, clock)
     assert part.restored == []
     clock.now = 10.0
     first.on_update(messages.UpdateEvent())
@@ -69,14 +69,22 @@ def test_changed_settings_are_written_and_restored(tmp_path: Path) -> None:
     assert file.name == "left_arm_right_arm.json"
     assert file.stat().st_mode & 0o077 == 0
     second, other = Part(), Part()
-    ViewSettings(tmp_path / "viewer", "left arm, right arm", {"part": second}, clock)
-    ViewSettings(tmp_path / "viewer", "left arm", {"part": other}, clock)
+    ViewSettings(tmp_path / "viewer", lambda: "left arm, right arm", {"part": second}, clock)
+    ViewSettings(tmp_path / "viewer", lambda: "left arm", {"part": other}, clock)
     assert (second.number, other.number) == (7, 0)
+
+
+def test_settings_belong_to_the_present_scene(tmp_path: Path) -> None:
+    scene, part = ["arm"], Part()
+    kept = ViewSettings(tmp_path, lambda: scene[0], {"part": part})
+    scene[0], part.number = "quadruped", 3
+    kept.on_exit(messages.ExitEvent())
+    assert [it.name for it in tmp_path.iterdir()] == ["quadruped.json"]
 
 
 def test_the_exit_writes_what_has_changed(tmp_path: Path) -> None:
     part = Part()
-    kept = ViewSettings(tmp_path, "arm", {"part": part})
+    kept = ViewSettings(tmp_path, lambda: "arm", {"part": part})
     part.number = 3
     kept.on_exit(messages.ExitEvent())
     assert json.loads((tmp_path / "arm.json").read_text()) == {"part": {"number": 3}}
@@ -90,7 +98,7 @@ def test_the_exit_writes_what_has_changed(tmp_path: Path) -> None:
 def test_a_file_that_is_no_settings_is_ignored(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "arm.json").write_bytes(content)
     part = Part()
-    kept = ViewSettings(tmp_path, "arm", {"part": part})
+    kept = ViewSettings(tmp_path, lambda: "arm", {"part": part})
     assert part.number == 0
     part.number = 1
     kept.on_exit(messages.ExitEvent())
@@ -100,7 +108,7 @@ def test_a_file_that_is_no_settings_is_ignored(content: bytes, tmp_path: Path) -
 def test_a_folder_that_cannot_be_written_is_one_warning(tmp_path: Path, caplog) -> None:
     (tmp_path / "viewer").write_text("a file")
     part = Part()
-    kept = ViewSettings(tmp_path / "viewer", "arm", {"part": part})
+    kept = ViewSettings(tmp_path / "viewer", lambda: "arm", {"part": part})
     part.number = 1
     kept.on_exit(messages.ExitEvent())
     kept.on_exit(messages.ExitEvent())
@@ -264,7 +272,7 @@ def test_a_part_that_fails_is_no_reason_to_fail(tmp_path: Path, caplog) -> None:
 
     (tmp_path / "arm.json").write_text('{"one": {}, "two": {"number": 2}}')
     two = Part()
-    ViewSettings(tmp_path, "arm", {"one": Failing(), "two": two})
+    ViewSettings(tmp_path, lambda: "arm", {"one": Failing(), "two": two})
     assert two.number == 2
     assert "'one' cannot be restored" in caplog.text
 
