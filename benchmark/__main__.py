@@ -50,6 +50,7 @@ MEASUREMENTS: dict[str, Measurement] = {
     "n": shared_memory.shared_memory,
     "o": rendering.rendering,
     "p": page.page,
+    "lag": page.lag,
     "q": cameras_and_viewer.cameras_and_viewer,
     "r": controllers.controllers,
     "s": reliability.reliability,

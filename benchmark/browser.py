@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import cv2
 import numpy as np
@@ -45,9 +46,9 @@ def free_port() -> int:
 
 @contextmanager
 def opened(
-    port: int, on_load: Callable[[], object] = lambda: None, *, idle: bool = False
-) -> Iterator[None]:
-    """Open the page in the browser, and wait until it shows an image.
+    port: int, on_load: Callable[[], object] = lambda: None, *, idle: bool = False, script: str = ""
+) -> Iterator[Any]:
+    """Open the page in the browser, wait until it shows an image, and yield playwright's page.
 
     Args:
         port: The port that serves the page.
@@ -55,6 +56,7 @@ def opened(
         idle: Whether the browser has hardly more than the CPU time that nothing else wants. Without
             a GPU it takes any amount, and root's browser more than its share: it sets its nice
             value to -8.
+        script: JavaScript that runs before the page's own.
 
     Raises:
         RuntimeError: The page is not served, or stays empty.
@@ -69,13 +71,14 @@ def opened(
         program.chmod(0o700)
         running = driver.chromium.launch(executable_path=program, args=list(OPTIONS))
         page = running.new_page(viewport={"width": _WIDTH, "height": _HEIGHT})
+        page.add_init_script(script)
         page.goto(f"http://127.0.0.1:{port}/", timeout=1000 * _TIMEOUT_S)
         on_load()
         while _count_colours(page.screenshot(timeout=1000 * _TIMEOUT_S)) < _FEWEST_COLOURS:
             if time.monotonic() > deadline:
                 raise RuntimeError(f"the page is empty after {_TIMEOUT_S:g} s")
             page.wait_for_timeout(500)
-        yield
+        yield page
         running.close()
 
 

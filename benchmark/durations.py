@@ -23,6 +23,7 @@ class Durations:
     recording: float = 20.0
     shared_memory: float = 10.0
     watched: float = 30.0
+    throttled: float = 300.0
     lab_episodes: int = 50
     table_episodes: int = 500
     perturbed_episodes: int = 500
@@ -61,6 +62,7 @@ QUICK = Durations(
     recording=6.0,
     shared_memory=3.0,
     watched=6.0,
+    throttled=10.0,
     lab_episodes=4,
     table_episodes=8,
     perturbed_episodes=8,

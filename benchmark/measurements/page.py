@@ -1,19 +1,29 @@
-"""From the command to the first image of the page, and what is transferred for it."""
+"""The page: from the command to its first image, what is transferred, and the age of its images."""
 
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from benchmark.browser import browser, free_port, opened, wait_until_served
 from benchmark.counting_proxy import counted
 from benchmark.durations import Durations
-from benchmark.processes.child_process import simulator
+from benchmark.processes.child_process import cpu_s, simulator
 from benchmark.report import Row, result
 
 _SCENE = "humanoid"
 _TIMEOUT_S = 120.0
 _SETTLE_S = 5.0  # the panels ask for what they show
-_LIMIT_MB, _LIMIT_KB_S = 5.0, 300.0
+_LIMIT_MB, _LIMIT_KB_S, _LIMIT_LAG_S = 5.0, 300.0, 1.5
+_THROTTLE = 6
+_SLOW = "window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 1000);"
+"""Script of a page that draws once a second."""
+_RECORD = """() => {
+  window.lags = [];
+  new MutationObserver(() => lags.push(Number(document.documentElement.dataset.lagS)))
+    .observe(document.documentElement, {attributeFilter: ["data-lag-s"]});
+}"""
 
 
 def page(durations: Durations) -> list[Row]:
@@ -54,3 +64,52 @@ def page(durations: Durations) -> list[Row]:
             keeps=lambda it: it <= _LIMIT_KB_S,
         ),
     ]
+
+
+def lag(durations: Durations) -> list[Row]:
+    """(lag) Frames and age of the page without a graphics card, and of one slowed down.
+
+    The slow page draws once a second, and its thread has a sixth of a core's speed.
+    """
+    if browser() is None:
+        return []
+    usual = _lag("without a graphics card", durations.watched, slow=False)
+    return usual + _lag("one frame a second, CPU / 6", durations.throttled, slow=True)
+
+
+def _lag(name: str, seconds: float, *, slow: bool) -> list[Row]:
+    port = free_port()
+    parameters = {"cameras": "true", "viewer": "web", "viewer_port": port}
+    with (
+        TemporaryDirectory() as folder,
+        simulator(_SCENE, Path(folder), parameters) as sim,
+        opened(port, script=_SLOW if slow else "") as page,
+    ):
+        if slow:
+            throttle = page.context.new_cdp_session(page)
+            throttle.send("Emulation.setCPUThrottlingRate", {"rate": _THROTTLE})
+        page.wait_for_timeout(1e3 * _SETTLE_S)
+        page.evaluate(_RECORD)
+        viewer = _viewer(sim.pid)
+        before, since = cpu_s(viewer), time.monotonic()
+        page.wait_for_timeout(1e3 * seconds)
+        lags = np.array(page.evaluate("lags"))
+        elapsed = time.monotonic() - since
+        used = (cpu_s(viewer) - before) / elapsed
+    return [
+        result("lag", f"{name}: frames of the page", len(lags) / elapsed, "1/s", 1),
+        result("lag", f"{name}: age of the image, median", float(np.median(lags)), "s", 2),
+        result(
+            *("lag", f"{name}: age of the image, longest", float(lags.max()), "s", 2),
+            limit=f"≤ {_LIMIT_LAG_S:g}",
+            keeps=lambda it: it <= _LIMIT_LAG_S,
+        ),
+        result("lag", f"{name}: processor, viewer", 100 * used, "% of a core"),
+    ]
+
+
+def _viewer(simulator_pid: int) -> int:
+    """Return the process id of a simulator's viewer."""
+    children = Path(f"/proc/{simulator_pid}/task/{simulator_pid}/children").read_text().split()
+    commands = {int(it): Path(f"/proc/{it}/cmdline").read_text() for it in children}
+    return next(pid for pid, command in commands.items() if "mujoco_ros.cli.viewer" in command)
