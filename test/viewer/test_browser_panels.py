@@ -82,8 +82,8 @@ def show_list(shown: PageDriver, kind: str) -> None:
     shown.middle(field)
 
 
-def test_the_title_has_the_robot_and_a_key_shows_and_hides_the_keys(shown):
-    assert shown.page.title() == "arm \u2013 mujoco_ros"
+def test_the_title_has_scene_and_robot_and_a_key_shows_and_hides_the_keys(shown):
+    assert shown.page.title() == "scene_with_camera (arm) \u2013 mujoco_ros"
     assert KEY_HELP not in shown.found
     shown.key("F1")
     shown.wait(lambda: KEY_HELP in shown.found, "the keys")
