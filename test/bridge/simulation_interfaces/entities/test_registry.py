@@ -29,6 +29,7 @@ from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
+from mujoco_ros.sim.stepping.run_control import RunControl
 
 BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"
 
@@ -102,7 +103,8 @@ def test_a_velocity_in_a_frame_is_set_by_the_motion_of_the_frame_at_that_time(sc
     state.pose.position.x = -1.0  # where it is; versions before 2.1 set the pose as well
     responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity="two", state=state, **flags("twist"))
-    EntityStateService(scene.registry, scene.simulation).set_entity_state(request, responder)
+    service = EntityStateService(scene.registry, scene.simulation, RunControl(scene.simulation))
+    service.set_entity_state(request, responder)
     response = scene.respond_after("one", responder)
     assert response.result.error_message == ""
     dof = scene.simulation.model.body("two/box").dofadr[0]
@@ -130,7 +132,8 @@ def test_a_robot_whose_base_is_set_continues_as_after_set_joints():
     state.pose.orientation.z, state.pose.orientation.w = 1.0, 0.0
     responder = RecordingResponder(SetEntityState.Response())
     request = SetEntityState.Request(entity=name, state=state, **flags("pose", "twist"))
-    EntityStateService(registry, simulation).set_entity_state(request, responder)
+    service = EntityStateService(registry, simulation, RunControl(simulation))
+    service.set_entity_state(request, responder)
     threads.physics()
     entity = entities(twin.assembly, twin.layout)[name]
     placement = Placement(pose=pose, twist=np.zeros(6))
