@@ -19,7 +19,6 @@ from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
 from mujoco_ros.sim.state.settable_joints import SettableJoint, settable_joints
-from mujoco_ros.sim.stepping.run_control import RunState
 
 SET_JOINTS = "~/set_joints"
 POSITION, VELOCITY, POSE, TWIST = "position", "velocity", "pose", "twist"
@@ -77,8 +76,7 @@ class JointStateService(Component):
             found = to_request(values, joints, self._registry.snapshot)
             by_index = {it.joint: it for it in joints.values()}
             remarks = set_state(self._simulation, by_index, found)
-            if self._run.state is RunState.STOPPED:
-                self._run.pause()  # it is no longer at the start
+            self._run.leave_start()
             return remarks
 
         responder.run(self._simulation.commands, apply, responder.succeed)

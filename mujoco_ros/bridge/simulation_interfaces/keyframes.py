@@ -7,7 +7,6 @@ from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.sim.state.keyframes import Keyframes
-from mujoco_ros.sim.stepping.run_control import RunState
 
 
 class KeyframeServices(Component):
@@ -45,8 +44,7 @@ class KeyframeServices(Component):
         def load() -> float:
             time = self._keyframes.load(name, rewind=rewind)
             self._run.end_steps("a keyframe was loaded")
-            if self._run.state is RunState.STOPPED:
-                self._run.pause()  # it is no longer at the start
+            self._run.leave_start()
             return time
 
         responder.run(

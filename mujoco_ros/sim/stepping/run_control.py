@@ -83,6 +83,11 @@ class RunControl:
         self.end_steps("the simulation was paused")
         self._stopped, self._simulation.paused = False, True
 
+    def leave_start(self) -> None:
+        """Pause a stopped simulation, whose state is no longer the initial one."""
+        if self.state is RunState.STOPPED:
+            self.pause()
+
     def stop(self, *, time: float | None) -> None:
         """Reset, and pause in the initial state of the scene.
 

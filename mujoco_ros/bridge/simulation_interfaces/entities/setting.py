@@ -16,7 +16,7 @@ from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
-from mujoco_ros.sim.stepping.run_control import RunControl, RunState
+from mujoco_ros.sim.stepping.run_control import RunControl
 
 
 class EntityStateService:
@@ -59,8 +59,7 @@ class EntityStateService:
                 set_state(self._simulation, {}, StateRequest(placements=((entity, placement),)))
             else:
                 place(self._simulation.data, entity, placement)
-            if self._run.state is RunState.STOPPED:
-                self._run.pause()  # it is no longer at the start
+            self._run.leave_start()
 
         responder.run(self._simulation.commands, apply)
 
