@@ -173,7 +173,7 @@ def test_random_trajectories_replace_each_other_without_a_jump(sends, step):
             fast = max(fast, path.fastest())
             for joint in send.joints:
                 follows[joint] = path
-            after = expected(time)
+            before, after = after, expected(time)
             moving = before[1, send.joints].any()
             if moving or send.arrays.given[1].all():
                 smooth = after[1] if path.end > time else before[1]
@@ -257,6 +257,14 @@ def test_a_pending_trajectory_loses_the_joints_of_a_newer_one_that_begins_before
     commanded.follow("ac", line(1.0, joints=2), start=0.5)
     commanded.follow("ab", line(2.0, joints=2), start=0.3)
     assert commanded.run(3.0)[-1, 0].tolist() == [2.0, 2.0, 1.0]
+
+
+def test_a_trajectory_is_the_same_without_joints_that_it_lost():
+    alone, commanded = robot(), robot()
+    commanded.follow("ab", points([1.0], [[1.0, 1.0]]), start=0.3)  # of positions only
+    commanded.follow("a", line(2.0))  # moves when the other one begins
+    alone.follow("b", points([1.0], [[1.0]]), start=0.3)
+    np.testing.assert_array_equal(commanded.run(2.0)[:, :, 1], alone.run(2.0)[:, :, 1])
 
 
 @pytest.mark.parametrize("start", [None, 1.0])

@@ -283,23 +283,19 @@ class TrajectoryController:
             resting = np.array([i for i in execution.joints.tolist() if i not in moving], int)
             self._references.q[resting] = measured.q[resting]
             self._references.dq[resting] = measured.dq[resting]
-        execution.follower = self._follow(execution.trajectory, execution.joints, measured.time)
+        execution.follower = self._follow(execution.trajectory.of(execution.joints), measured.time)
         return execution.follower
 
-    def _follow(
-        self, trajectory: Trajectory, joints: np.ndarray, time: float
-    ) -> TrajectoryFollower:
-        """Follow a trajectory with `joints` from now on, instead of their previous ones."""
+    def _follow(self, trajectory: Trajectory, time: float) -> TrajectoryFollower:
+        """Follow a trajectory from now on, instead of its joints' previous ones."""
         scaling, acceleration = self.speed_scaling, self.accelerations(time)
         follower = TrajectoryFollower(
             trajectory, self._joints, self._references, acceleration, time, scaling
         )
         for older in self._followers:
-            older.release(joints)
-        if len(joints) < len(trajectory.joints):
-            follower.release(np.setdiff1d(trajectory.joints, joints))
+            older.release(trajectory.joints)
         self._followers.append(follower)
-        self._led[joints] = True
+        self._led[trajectory.joints] = True
         follower.update(time, scaling)
         return follower
 
@@ -390,7 +386,7 @@ class TrajectoryController:
             return
         self._followers.clear()
         self._pending.clear()
-        self._follow(stop, stop.joints, time)
+        self._follow(stop, time)
 
     def _stop_all(self) -> None:
         self._references.dq[self._led] = 0.0

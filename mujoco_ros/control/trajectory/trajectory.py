@@ -67,6 +67,19 @@ class Trajectory:
         """Time from the start to the last waypoint [s]."""
         return float(self.points.times[-1])
 
+    def of(self, joints: np.ndarray) -> "Trajectory":
+        """Return the trajectory of those of its joints that are in `joints` (indices)."""
+        kept = np.isin(self.joints, joints)
+        if kept.all():
+            return self
+        values = {name: getattr(self.points, name)[:, kept] for name in ("q", "dq", "ddq", "tau")}
+        curve = self.curve
+        if curve is not None:
+            curve = replace(curve, q=curve.q[:, :, kept], tau=curve.tau[:, :, kept])
+        return replace(
+            self, joints=self.joints[kept], points=replace(self.points, **values), curve=curve
+        )
+
     def check_in_time(self, time: float) -> None:
         """Reject a trajectory that ends before the simulated `time` [s], or starts long after it.
 
