@@ -17,8 +17,20 @@ _TIMEOUT_S = 120.0
 _SETTLE_S = 5.0  # the panels ask for what they show
 _LIMIT_MB, _LIMIT_KB_S, _LIMIT_LAG_S = 5.0, 300.0, 1.5
 _THROTTLE = 6
-_SLOW = "window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 1000);"
-"""Script of a page that draws once a second."""
+_SLOW = """(() => {
+  const request = window.requestAnimationFrame.bind(window);
+  const callbacks = [];
+  let drawn = 0;
+  const draw = (now) => {
+    request(draw);
+    if (Math.floor(now / 1000) === drawn) return;
+    drawn = Math.floor(now / 1000);
+    callbacks.splice(0).forEach((callback) => callback(now));
+  };
+  request(draw);
+  window.requestAnimationFrame = (callback) => callbacks.push(callback);
+})();"""
+"""Script of a page on a display that has a frame a second."""
 _RECORD = """() => {
   window.lags = [];
   new MutationObserver(() => lags.push(Number(document.documentElement.dataset.lagS)))
@@ -69,7 +81,7 @@ def page(durations: Durations) -> list[Row]:
 def lag(durations: Durations) -> list[Row]:
     """(lag) Frames and age of the page without a graphics card, and of one slowed down.
 
-    The slow page draws once a second, and its thread has a sixth of a core's speed.
+    The slow page draws at most once a second, and its thread has a sixth of a core's speed.
     """
     if browser() is None:
         return []

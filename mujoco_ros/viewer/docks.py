@@ -1,8 +1,9 @@
 """Dock areas of windows: two columns, each in two parts, and a strip below the scene."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum, auto
+from itertools import pairwise
 from typing import Any
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
@@ -19,6 +20,8 @@ _FLAGS = int(imgui.DockNodeFlags.PassthruCentralNode)
 _SETTLING_FRAMES = 3
 # After this many frames the preferred windows are in front.
 _RAISED_FRAMES = 20
+_SPLITTER = 4.0
+"""Largest gap between docked windows [px]."""
 # Studio's page size until the page reports its own.
 _DEFAULT_SIZE = (1400.0, 720.0)
 
@@ -48,9 +51,17 @@ _COLUMNS = (
 
 
 class DockLayout:
-    """The dock areas of one context of Dear ImGui."""
+    """The dock areas of one context of Dear ImGui.
+
+    Attributes:
+        uncovered: The smallest rectangle with all of the page that no docked window covers, as of
+            the last frame; None while windows settle.
+    """
 
     def __init__(self) -> None:
+        self.uncovered: Rectangle | None = None
+        self._docked: list[Rectangle] = []  # of this frame's windows
+        self._covered: list[Rectangle] = []  # of which it leaves out the windows
         self._nodes: dict[DockArea, int] = {}
         self._bounds: dict[DockArea, Rectangle] = {}
         self._to_raise: list[str] = []
@@ -80,7 +91,9 @@ class DockLayout:
             self._split(root, size)
         imgui.DockSpaceOverMainViewport(root, _FLAGS)
         self._frames += 1
-        if self._frames <= _SETTLING_FRAMES:
+        is_settling = self._frames <= _SETTLING_FRAMES
+        self._update_uncovered((size.x, size.y), is_settling=is_settling)
+        if is_settling:
             return None
         if self._is_clicked:
             self._to_raise.clear()  # another focus would end the press of a button
@@ -124,11 +137,14 @@ class DockLayout:
             imgui.SetNextWindowDockID(self._nodes[area], int(condition))
         is_visible, is_open = imgui.Begin(title, True) if closable else imgui.Begin(title)
         try:
-            if area in self._bounds and imgui.IsWindowDocked():
+            if imgui.IsWindowDocked():
                 corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
-                self._bounds[area] = (corner.x, corner.y, size.x, size.y)
-                if area is not None and is_visible and self._frames > _RAISED_FRAMES:
-                    self._front[area] = title
+                bounds = (corner.x, corner.y, size.x, size.y)
+                self._docked.append(bounds)
+                if area in self._bounds:
+                    self._bounds[area] = bounds
+                    if area is not None and is_visible and self._frames > _RAISED_FRAMES:
+                        self._front[area] = title
             yield is_visible, is_open
         finally:
             imgui.End()
@@ -149,6 +165,16 @@ class DockLayout:
         self._to_raise.clear()
         self._size, self._frames = (size.x, size.y), 0
 
+    def _update_uncovered(self, page: tuple[float, float], *, is_settling: bool) -> None:
+        """Determine what the windows of the last frame did not cover."""
+        docked, self._docked = self._docked, []
+        if is_settling:
+            self.uncovered, self._covered = None, []
+        elif docked != self._covered:
+            self._covered = docked
+            top = imgui.GetFrameHeight()  # below the menu bar
+            self.uncovered = _uncovered((0.0, top, page[0], page[1] - top), docked)
+
     def _scene(self) -> Rectangle:
         """Return the part of the page without areas, by their bounds in the last frame."""
         left, top = 0.0, imgui.GetFrameHeight()  # below the menu bar
@@ -161,6 +187,30 @@ class DockLayout:
             else:
                 right = x
         return left, top, right - left, bottom - top
+
+
+def _uncovered(page: Rectangle, covered: Sequence[Rectangle]) -> Rectangle:
+    """Return the smallest rectangle with all of `page` that is not covered; empty if all is."""
+    left, top, width, height = page
+    edges = [
+        (x - _SPLITTER, y - _SPLITTER, x + w + _SPLITTER, y + h + _SPLITTER)
+        for x, y, w, h in covered
+    ]
+    cells = [
+        (x0, y0, x1, y1)
+        for x0, x1 in pairwise(_cuts(left, left + width, [x for it in edges for x in it[::2]]))
+        for y0, y1 in pairwise(_cuts(top, top + height, [y for it in edges for y in it[1::2]]))
+        if not any(a <= x0 and b <= y0 and c >= x1 and d >= y1 for a, b, c, d in edges)
+    ]
+    if not cells:
+        return left, top, 0.0, 0.0
+    x0, y0 = min(it[0] for it in cells), min(it[1] for it in cells)
+    return x0, y0, max(it[2] for it in cells) - x0, max(it[3] for it in cells) - y0
+
+
+def _cuts(first: float, last: float, inner: Sequence[float]) -> list[float]:
+    """Return `first`, `last`, and all in between, sorted."""
+    return [first, *sorted({it for it in inner if first < it < last}), last]
 
 
 DOCKS = DockLayout()

@@ -24,6 +24,7 @@ class Page:
     def __init__(self):
         self.docks = DockLayout()
         self.rectangles = {}
+        self.titles = TITLES
 
     def frames(self, width, height, count=8):
         """Build frames of a size; return the rectangle of the scene in the last."""
@@ -31,7 +32,7 @@ class Page:
         for _ in range(count):
             imgui.NewFrame()
             scene = self.docks.begin_frame()
-            for area, title in TITLES.items():
+            for area, title in self.titles.items():
                 with self.docks.window(title, area):
                     corner, size = imgui.GetWindowPos(), imgui.GetWindowSize()
                     self.rectangles[title] = (corner.x, corner.y, size.x, size.y)
@@ -55,6 +56,40 @@ def test_windows_leave_the_scene_its_share_of_a_page_of_any_size(page, size):
     assert left == pytest.approx(page.rectangles["Simulation"][2], abs=4.0)
     assert left + width == pytest.approx(page.rectangles["arm"][0], abs=4.0)
     assert top + height == pytest.approx(page.rectangles["Plots"][1], abs=4.0)
+
+
+@pytest.mark.parametrize("size", [(640, 400), (1280, 800), (1920, 1080)])
+def test_what_windows_leave_uncovered_is_the_scene(page, size):
+    page.frames(*size, count=2)
+    assert page.docks.uncovered is None, "windows are settling"
+    scene = page.frames(*size)
+    assert page.docks.uncovered == pytest.approx(scene, abs=8.0)
+
+
+def test_windows_that_are_not_docked_any_more_leave_their_area_uncovered(page):
+    page.frames(1280, 800)
+    docked = page.docks.window
+
+    def window(title, area):
+        if area not in (DockArea.LEFT, DockArea.LEFT_BELOW):
+            return docked(title, area)
+        imgui.SetNextWindowDockID(0, int(imgui.Cond.Always))
+        return docked(title)
+
+    page.docks.window = window
+    page.frames(1280, 800)
+    left, top, width, height = page.docks.uncovered
+    assert left == 0.0
+    assert left + width == pytest.approx(page.rectangles["arm"][0], abs=8.0)
+    assert top + height == pytest.approx(page.rectangles["Plots"][1], abs=8.0)
+
+
+def test_a_page_without_docked_windows_is_uncovered_below_its_menu_bar(page):
+    page.frames(1280, 800)
+    page.titles = {}
+    page.frames(1280, 800)
+    top = imgui.GetFrameHeight()
+    assert page.docks.uncovered == (0.0, top, 1280.0, 800.0 - top)
 
 
 def test_a_page_that_reports_its_size_late_is_laid_out_again(page):

@@ -12,6 +12,8 @@ _UNSEEN_S = 0.25
 """Shortest time between two frames for a page that has sent nothing yet [s]."""
 _LEAD_S = 0.25
 """Shortest time from building a frame to the drawing of a slower page [s]."""
+_LEAD = 0.45
+"""That time in periods of a slow page, which vary."""
 
 
 class DrawnFrames:
@@ -87,5 +89,5 @@ class DrawnFrames:
             return float("inf")
         if self._drawn_at is None:
             return 0.0
-        lead = max(_LEAD_S, 0.5 * period)
+        lead = max(_LEAD_S, _LEAD * period)
         return self._drawn_at + period - lead - self._now()

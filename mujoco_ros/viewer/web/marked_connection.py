@@ -4,7 +4,7 @@ import asyncio
 import math
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,10 @@ from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.panel_input import is_input, released
 
 _PREFIX = "drawn="
+_UNCOVERED = "uncovered="
+_STATES_PER_DRAWING = 8
+_LONGEST_PAUSE_S = 0.25
+"""Between two states."""
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
@@ -32,6 +36,12 @@ class MarkedConnection:
     that message without comparing clocks, and the number of binary messages of the page that the
     viewer has read. Pages that send no times receive no marks.
 
+    A page that draws slowly receives a few states for each drawing: it handles every one.
+
+    Before a binary message it also sends ``uncovered=<left>;<top>;<right>;<bottom>;<aspect>`` if
+    that has changed: the part of the page without panels in fractions of the page, and the page's
+    width divided by its height.
+
     When a page of the panels is gone, its buttons and keys are released, outside the page, where
     that has no effect on a widget. Otherwise the viewer would keep them pressed for the next page,
     whose mouse would then move what the last one held.
@@ -47,6 +57,7 @@ class MarkedConnection:
         on_drawn: Callable[[], object],
         on_lag: Callable[[float], object],
         frames: DrawnFrames,
+        uncovered: Callable[[], Sequence[float]] | None = None,
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         """Mark the messages of a connection.
@@ -56,11 +67,15 @@ class MarkedConnection:
             on_drawn: Called with each binary message of the page.
             on_lag: Called with the age of what the page draws [s].
             frames: The frames that the viewer has begun.
+            uncovered: For a page's panels: returns the five numbers of the uncovered part, none if
+                that is unknown.
             now: Clock [s].
         """
         self._connection, self._now = connection, now
         self._on_drawn, self._on_lag, self._frames = on_drawn, on_lag, frames
+        self._uncovered, self._sent_uncovered = uncovered, tuple[float, ...]()
         self._drawn: tuple[str, float] | None = None
+        self._period = 0.0  # of the page's drawings
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
         self.is_releasing = False
@@ -81,10 +96,22 @@ class MarkedConnection:
                 token, received = self._drawn
                 waited = 1e3 * (self._now() - received)
                 await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
+                await self._send_uncovered()
             await self._connection.send(message)
+            if self._uncovered is None and isinstance(message, bytes):
+                # Studio's next message has the state after the pause.
+                await asyncio.sleep(min(self._period / _STATES_PER_DRAWING, _LONGEST_PAUSE_S))
         except ConnectionClosed:
             if self._input is None:
                 raise
+
+    async def _send_uncovered(self) -> None:
+        if self._uncovered is None:
+            return
+        if (uncovered := tuple(self._uncovered())) != self._sent_uncovered:
+            self._sent_uncovered = uncovered
+            numbers = ";".join(f"{number:.5f}" for number in uncovered)
+            await self._connection.send(_UNCOVERED + numbers)
 
     async def recv(self) -> str | bytes:
         """Receive the next message that is not a report."""
@@ -136,6 +163,9 @@ class MarkedConnection:
         except ValueError:
             return True
         if all(map(math.isfinite, numbers)):
-            self._drawn = f"{numbers[0]:.3f}", self._now()
+            now = self._now()
+            if self._drawn is not None:
+                self._period = now - self._drawn[1]
+            self._drawn = f"{numbers[0]:.3f}", now
             self._on_lag(numbers[1])
         return True

@@ -13,6 +13,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.web import web_server
 from websockets.http11 import Response
 
+from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.teleop import pages
 from mujoco_ros.viewer.web import material_bundle
@@ -80,6 +81,11 @@ class Page(web_viewer.WebViewer):
         time.sleep(_SPECTATOR_PERIOD_S if is_watched else _IDLE_PERIOD_S)
         return False
 
+    def sync(self) -> None:
+        """Stream the state, end the frame, and send what the panels leave of the scene."""
+        self._guard.uncovered = _uncovered()
+        super().sync()
+
     def _stream_state(self) -> None:
         """Stream the state without the panels, which Studio streams only together."""
         panels, self._headless_ui = self._headless_ui, _NoPanels()
@@ -103,6 +109,16 @@ class Page(web_viewer.WebViewer):
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
         """Serve the new model, without Studio's line on standard output."""
         self._update_model()
+
+
+def _uncovered() -> tuple[float, ...]:
+    """Return what the panels leave of the scene, for the page."""
+    if DOCKS.uncovered is None:
+        return ()
+    left, top, width, height = DOCKS.uncovered
+    page = imgui.GetIO().DisplaySize
+    right, bottom = (left + width) / page.x, (top + height) / page.y
+    return left / page.x, top / page.y, right, bottom, page.x / page.y
 
 
 def _is_pressed() -> bool:

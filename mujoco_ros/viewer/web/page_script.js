@@ -80,6 +80,7 @@
 
   const STALE_S = 0.5;
   const MARK = "drawn=";
+  const UNCOVERED = "uncovered=";
   const measured = new Map(); // The socket of each path.
   class MeasuredSocket extends Socket {
     constructor(url, ...rest) {
@@ -97,6 +98,9 @@
           const [drawn, waited, read] = event.data.slice(MARK.length).split(";").map(Number);
           this.mark = drawn + waited;
           if (this.hasPanels) heldInput.noteRead(read);
+        } else if (event.data.startsWith(UNCOVERED)) {
+          event.stopImmediatePropagation();
+          visibleScene.set(event.data.slice(UNCOVERED.length).split(";").map(Number));
         }
       });
       if (this.hasPanels) {
@@ -104,6 +108,7 @@
         this.addEventListener("close", (event) => {
           if (measured.get(path) !== this) return;
           heldInput.disconnect();
+          visibleScene.set([]);
           // A page that loses control has no panels; others keep the age of what they display.
           if (event.code >= DELIBERATE) measured.delete(path);
         });

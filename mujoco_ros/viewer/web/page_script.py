@@ -1,5 +1,5 @@
-"""The script added to Studio's page: it measures its lag, reconnects, keeps the theme, reads
-touches, and holds back input that the viewer would miss.
+"""The script added to Studio's page: it measures its lag, reconnects, keeps the theme, draws the
+scene only where no panel covers it, reads touches, and holds back input that the viewer would miss.
 
 Until the program of the page runs, it shows that it loads, and if it fails, why.
 """
@@ -12,7 +12,14 @@ from websockets.http11 import Response
 
 PAGES = ("/", "/index.html")
 """Paths of Studio's page."""
-_PARTS = ("page_failure", "large_views", "touch_input", "held_input", "page_script")
+_PARTS = (
+    "page_failure",
+    "large_views",
+    "visible_scene",
+    "touch_input",
+    "held_input",
+    "page_script",
+)
 _HEAD = b"<head>"
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 

@@ -5,7 +5,7 @@ import logging
 import os
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ class WebServerGuard:
         connections: Number of open WebSocket connections to Studio.
         further_connections: Number of those to other handlers.
         frames: The frames of the panels that the page in control has drawn.
+        uncovered: What the page in control shows of the scene, see `MarkedConnection`.
     """
 
     def __init__(
@@ -90,6 +91,7 @@ class WebServerGuard:
         self.connections = self.further_connections = 0
         self.tokens: AccessTokens | None = None
         self.frames = DrawnFrames()
+        self.uncovered: Sequence[float] = ()
         self._panels: MarkedConnection | None = None  # of the page in control
         self._on_lag = on_lag
         self._compression = ResponseCompression()
@@ -264,7 +266,11 @@ class WebServerGuard:
                 self._on_lag(seconds)
 
         marked = MarkedConnection(
-            connection, on_drawn=note_drawn, on_lag=note_lag, frames=self.frames
+            connection,
+            on_drawn=note_drawn,
+            on_lag=note_lag,
+            frames=self.frames,
+            uncovered=(lambda: self.uncovered) if path == _PANELS else None,
         )
         # Studio takes no other page meanwhile, and one that is reloaded could only watch then.
         while path == _PANELS and self._panels is not None and self._panels.is_releasing:

@@ -48,7 +48,7 @@ def test_a_slow_page_gets_one_frame_in_the_second_half_of_its_period(period):
     page = Page()
     for _ in range(3):
         page.draw(period)
-    lead = max(0.25, 0.5 * period)
+    lead = max(0.25, 0.45 * period)
     assert not page.is_due(period - lead - 0.01)
     assert page.is_due(0.02)
     page.frames.note_built()

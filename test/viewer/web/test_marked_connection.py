@@ -49,7 +49,7 @@ class Connection:
 class Marked:
     """A marked connection at a time that the test sets."""
 
-    def __init__(self, *messages: str | bytes) -> None:
+    def __init__(self, *messages: str | bytes, uncovered: Any = None) -> None:
         self.now, self.drawn, self.lags, self.frames = 10.0, 0, [], DrawnFrames()
         self.frames_per_drawing, self.seconds_per_drawing = 0, 0.0
         self.drawings_until_released = 0
@@ -59,6 +59,7 @@ class Marked:
             on_drawn=self._draw,
             on_lag=self.lags.append,
             frames=self.frames,
+            uncovered=uncovered,
             now=lambda: self.now,
         )
 
@@ -88,6 +89,40 @@ def test_each_binary_message_follows_its_mark():
         run(marked.connection.send(message))
     mark = "drawn=21.500;250;0"
     assert marked.inner.sent == [mark, b"state", "role=controller", mark, b"state"]
+
+
+def test_what_panels_leave_uncovered_is_sent_when_it_changes():
+    uncovered = [(0.25, 0.5, 0.75, 1.0, 1.6)]
+    marked = Marked("drawn=1;0", uncovered=lambda: uncovered[-1])
+    run(marked.rest())
+    for numbers in (uncovered[0], uncovered[0], ()):
+        uncovered.append(numbers)
+        run(marked.connection.send(b"panels"))
+    sent = [message for message in marked.inner.sent if not str(message).startswith("drawn=")]
+    first = "uncovered=0.25000;0.50000;0.75000;1.00000;1.60000"
+    assert sent == [first, b"panels", b"panels", "uncovered=", b"panels"]
+
+
+def test_a_page_that_draws_once_in_two_seconds_receives_eight_states_meanwhile(monkeypatch):
+    pauses = []
+
+    async def sleep(seconds: float) -> None:
+        pauses.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+
+    async def send(marked: Marked, *messages: str | bytes) -> list[float]:
+        pauses.clear()
+        await marked.connection.recv()
+        marked.now += 2.0
+        await marked.connection.recv()
+        for message in messages:
+            await marked.connection.send(message)
+        return list(pauses)
+
+    reports = ("drawn=1;0", b"", "drawn=2001;0", b"")
+    assert run(send(Marked(*reports), b"state", "role=spectator", b"state")) == [0.25, 0.25]
+    assert run(send(Marked(*reports, uncovered=tuple), b"panels")) == [], "panels are no states"
 
 
 def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
