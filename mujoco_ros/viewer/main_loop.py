@@ -10,6 +10,7 @@ from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.display_flags import DisplayFlags
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
@@ -88,11 +89,11 @@ def _teleop(state: SharedState, clients: Clients, shown: Sequence[Panel]) -> Tel
 def _plugins(
     state: SharedState, clients: Clients, shown: Sequence[Panel]
 ) -> list[plugin.ViewerPlugin]:
-    application = Application(state, clients, shown)
-    parts: dict[str, HasSettings] = {"View": application, "Tabs": DOCKS}
+    application, flags = Application(state, clients, shown), DisplayFlags()
+    parts: dict[str, HasSettings] = {"View": application, "Display": flags, "Tabs": DOCKS}
     parts |= {panel.title: panel for panel in shown if panel.settings()}
     kept = ViewSettings(state_folder("viewer"), lambda: str(state.metadata["scene"]), parts)
-    return [application, *shown, kept]  # the application arranges the others
+    return [application, flags, *shown, kept]  # the application arranges the others
 
 
 def _feed(

@@ -1,4 +1,4 @@
-"""What the page shows, kept in a file per scene: view, tabs, overlays, plots and cameras."""
+"""What the page shows, kept in a file per scene: view, flags, tabs, overlays, plots and cameras."""
 
 import json
 import logging
