@@ -232,13 +232,15 @@ def test_settings_that_are_not_valid_change_nothing(context, state, settings) ->
         {"signals": "all"},
         {"fields": [5, ["a"], ["/odom", 3]]},
         {"fields": 7},
-        {"selected": [["arm"], 5, ["", "missing"]], "kind": "sound"},
+        {"selected": [["arm"], 5, ["", "missing"], [[], {}]], "kind": "sound"},
+        {"selected": [], "none_of": [["arm"], 5, ["", "missing"], [[], {}]]},
+        {"selected": "all", "none_of": "all"},
         {"level": 99},
         {"level": "high"},
         {"level": [1]},
         {"entities": {"arm": {"visual": 3, "trail": None}, "box": 5}},
     ],
-    ids=range(11),
+    ids=range(13),
 )
 def test_panels_ignore_what_is_not_valid(context, state, settings) -> None:
     for panel in main_loop.panels(state, FakeClients(), EntityDisplays(state)):

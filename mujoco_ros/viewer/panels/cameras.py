@@ -84,11 +84,7 @@ class CamerasPanel(Panel):
         """Subscribe to the images that were visible in the last frame and upload new ones."""
         cameras = [(camera.namespace, camera.name) for camera in self.state.layout.every_camera]
         if cameras != self._cameras:
-            self._cameras = cameras
-            kept = self.selected & set(cameras)
-            self.selected = kept or set(cameras[:_INITIALLY_SELECTED])
-            if self.enlarged not in cameras:
-                self.enlarged = None
+            self._replace_cameras(cameras)
         is_shown = self._is_visible or self._in_scene()
         shown = {self._thumbnail(camera) for camera in self.selected if is_shown}
         if self.enlarged:
@@ -99,6 +95,16 @@ class CamerasPanel(Panel):
             if image is not None and self._uploaded.get(key) != image.number:
                 self._upload(key, image)
         self._is_visible = False
+
+    def _replace_cameras(self, cameras: list[CameraKey]) -> None:
+        """Keep the selection, also that of none, unless all cameras that it is about are gone."""
+        concerned = self.selected or set(self._cameras)
+        self.selected &= set(cameras)
+        if concerned.isdisjoint(cameras):
+            self.selected = set(cameras[:_INITIALLY_SELECTED])
+        self._cameras = cameras
+        if self.enlarged not in cameras:
+            self.enlarged = None
 
     @messages.handler
     def on_panels_hidden(self, _: PanelsHidden) -> None:
@@ -154,15 +160,18 @@ class CamerasPanel(Panel):
             yield from super().windows()
 
     def settings(self) -> dict[str, Any]:
-        """Return the selected cameras and the kind of image."""
-        return {"selected": sorted(map(list, self.selected)), "kind": str(self.kind)}
+        """Return the selected cameras, those of which none is selected, and the kind of image."""
+        none_of = [] if self.selected else self._cameras
+        return {
+            "selected": sorted(map(list, self.selected)),
+            "none_of": list(map(list, none_of)),
+            "kind": str(self.kind),
+        }
 
     def restore(self, settings: Mapping[str, Any]) -> None:
         """Set what is valid among kept settings; cameras of other models are not selected."""
-        selected = settings.get("selected")
-        for names in selected if isinstance(selected, list) else ():
-            if isinstance(names, list) and len(names) == 2:
-                self.selected.add((str(names[0]), str(names[1])))
+        self.selected = set(_keys(settings.get("selected")))
+        self._cameras = [] if self.selected else _keys(settings.get("none_of"))
         if settings.get("kind") in list(ImageKind):
             self.kind = ImageKind(settings["kind"])
 
@@ -296,3 +305,13 @@ class CamerasPanel(Panel):
 
 def _label(camera: CameraKey) -> str:
     return "/".join(part for part in camera if part)
+
+
+def _keys(kept: Any) -> list[CameraKey]:
+    """Return the valid ones among kept cameras."""
+    pairs = [it for it in kept if isinstance(it, list)] if isinstance(kept, list) else []
+    return [
+        (pair[0], pair[1])
+        for pair in pairs
+        if len(pair) == 2 and all(isinstance(name, str) for name in pair)
+    ]

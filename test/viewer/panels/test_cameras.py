@@ -1,5 +1,6 @@
 """The panel "Cameras"."""
 
+import json
 from types import SimpleNamespace
 
 import mujoco
@@ -57,6 +58,57 @@ def test_a_camera_that_is_not_selected_is_not_subscribed(show, clients, colour):
     assert colour not in clients.images.subscribed
     frames.use(name, entered=True)
     assert colour in clients.images.subscribed
+
+
+def with_cameras(clients, *names):
+    """Return the panel in a state with cameras of these names."""
+    cameras = [SimpleNamespace(namespace="", name=name) for name in names]
+    state = SimpleNamespace(layout=SimpleNamespace(every_camera=cameras))
+    return CamerasPanel(state, clients.images, lambda: False)
+
+
+def names_of_selected(panel):
+    panel.update()
+    return sorted(name for _, name in panel.selected)
+
+
+def restarted(clients, panel, *names):
+    """Return the panel of the next viewer, of a scene with cameras of these names."""
+    panel.update()
+    after = with_cameras(clients, *names)
+    after.restore(json.loads(json.dumps(panel.settings())))
+    assert after.settings() == panel.settings(), "as kept, before the first frame"
+    return after
+
+
+def test_the_choice_of_no_camera_is_kept_unless_all_cameras_are_others(context, clients):
+    panel = with_cameras(clients, "a", "b", "c")
+    assert names_of_selected(panel) == ["a", "b"]
+    panel.selected.clear()
+    assert names_of_selected(restarted(clients, panel, "a", "b", "c")) == []
+    assert names_of_selected(restarted(clients, panel, "c", "d")) == []
+    assert names_of_selected(restarted(clients, panel, "d", "e", "f")) == ["d", "e"]
+    panel.selected = {("", "c")}
+    assert names_of_selected(restarted(clients, panel, "a", "b", "c")) == ["c"]
+    assert names_of_selected(restarted(clients, panel, "a", "b")) == ["a", "b"]
+
+
+def test_a_scene_without_cameras_is_no_choice_of_none(context, clients):
+    panel = with_cameras(clients)
+    assert names_of_selected(restarted(clients, panel, "a", "b", "c")) == ["a", "b"]
+
+
+def test_the_choice_of_no_camera_survives_a_spawned_camera(context, clients):
+    panel = with_cameras(clients, "a", "b")
+    panel.update()
+    panel.selected.clear()
+    cameras = panel.state.layout.every_camera
+    cameras.append(SimpleNamespace(namespace="robot", name="head"))
+    assert names_of_selected(panel) == []
+    del cameras[:2]
+    assert names_of_selected(panel) == []
+    cameras[0] = SimpleNamespace(namespace="other", name="head")
+    assert names_of_selected(panel) == ["head"]
 
 
 def test_each_image_is_uploaded_once_into_the_same_texture(show, clients, colour):
