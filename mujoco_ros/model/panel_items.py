@@ -1,6 +1,6 @@
 """What the panel of a controller or extension has, declared by its class."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,6 +45,51 @@ class PoseField(SettingField):
 
 
 @dataclass(frozen=True, slots=True)
+class ChoiceField(SettingField):
+    """A setting of type str whose alternatives change at run time.
+
+    Attributes:
+        alternatives: Name of the method, without arguments, that returns the present ones: texts.
+    """
+
+    alternatives: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Settings that are edited together without effect, and a button that sets all of them.
+
+    Attributes:
+        label: Text above it.
+        fields: The settings.
+        button: Text of the button, which sets the parameters atomically.
+        method: Name of the method that is called after that, as that of a `Button`; empty for none.
+    """
+
+    label: str
+    fields: tuple[SettingField, ...]
+    button: str = "Set"
+    method: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayedValue:
+    """What a method returns: a text, a number, or a short sequence of them.
+
+    Attributes:
+        label: Text before it.
+        method: Name of the method, without arguments.
+        unit: Unit of all numbers.
+        names: Names of the entries of a sequence; empty if they have none.
+    """
+
+    label: str
+    method: str
+    unit: str = ""
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DisplayedTable:
     """A table of what a method returns: rows of texts and numbers.
 
@@ -76,9 +121,19 @@ class DisplayedPlot:
     unit: str = ""
 
 
-PanelItem = Button | SettingField | DisplayedTable | DisplayedPlot
+PanelItem = Button | SettingField | Form | DisplayedValue | DisplayedTable | DisplayedPlot
 MOST_COLUMNS = 32
-"""Columns of a table, or curves of a plot."""
+"""Columns of a table, curves of a plot, entries of a value, or fields of a form."""
+
+
+def button_methods(panel: Iterable[PanelItem]) -> list[str]:
+    """Return the methods that the buttons of a panel call, with those of its forms."""
+    return [it.method for it in panel if isinstance(it, Button | Form) and it.method]
+
+
+def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:
+    """Return the fields of a panel, with those of its forms."""
+    return [field for item in panel for field in _fields(item)]
 
 
 def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str], name: str) -> None:
@@ -91,29 +146,58 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
         name: Name of the owner, for errors.
 
     Raises:
-        UserInputError: A method or setting does not exist, two items name the same method, or a
-            table or plot has no columns or curves, or too many.
+        UserInputError: A method or setting does not exist, two items name the same method, a form
+            names a setting twice, or an item has no columns, curves or fields, or too many.
     """
     cls = owner if isinstance(owner, type) else type(owner)
     known, methods = tuple(settings), set[str]()
     for item in panel:
-        if isinstance(item, SettingField):
-            if item.setting not in known:
-                raise unknown("setting", item.setting, known, where=f"the panel of {name}")
-            continue
-        if not callable(getattr(owner, item.method, None)):
-            raise UserInputError(
-                f"the panel of {name} names the method '{item.method}', which "
-                f"{cls.__name__} does not have"
-            )
-        if item.method in methods:
-            raise UserInputError(f"the panel of {name} names the method '{item.method}' twice")
-        methods.add(item.method)
-        if not isinstance(item, Button):
-            names = item.columns if isinstance(item, DisplayedTable) else item.curves
-            kind = "columns" if isinstance(item, DisplayedTable) else "curves"
-            if not 1 <= len(names) <= MOST_COLUMNS:
+        _check_count(item, name)
+        for field in _fields(item):
+            if field.setting not in known:
+                raise unknown("setting", field.setting, known, where=f"the panel of {name}")
+        for method in _methods(item):
+            if not callable(getattr(owner, method, None)):
                 raise UserInputError(
-                    f"'{item.label}' of the panel of {name} has {len(names)} {kind}; it needs 1 to "
-                    f"{MOST_COLUMNS}"
+                    f"the panel of {name} names the method '{method}', which {cls.__name__} does "
+                    "not have"
                 )
+            if method in methods:
+                raise UserInputError(f"the panel of {name} names the method '{method}' twice")
+            methods.add(method)
+
+
+def _check_count(item: PanelItem, name: str) -> None:
+    """Check the number of columns, curves, names or fields of an item."""
+    where, least = f"the panel of {name}", 1
+    if isinstance(item, DisplayedTable):
+        count, kind = len(item.columns), "columns"
+    elif isinstance(item, DisplayedPlot):
+        count, kind = len(item.curves), "curves"
+    elif isinstance(item, DisplayedValue):
+        count, kind, least = len(item.names), "names", 0
+    elif isinstance(item, Form):
+        count, kind = len(item.fields), "fields"
+        if len({field.setting for field in item.fields}) < count:
+            raise UserInputError(f"'{item.label}' of {where} has a setting twice")
+    else:
+        return
+    if not least <= count <= MOST_COLUMNS:
+        raise UserInputError(
+            f"'{item.label}' of {where} has {count} {kind}; it needs {least} to {MOST_COLUMNS}"
+        )
+
+
+def _fields(item: PanelItem) -> tuple[SettingField, ...]:
+    if isinstance(item, Form):
+        return item.fields
+    return (item,) if isinstance(item, SettingField) else ()
+
+
+def _methods(item: PanelItem) -> Iterator[str]:
+    """Yield the methods that an item names."""
+    for field in _fields(item):
+        if isinstance(field, ChoiceField):
+            yield field.alternatives
+    if not isinstance(item, SettingField) and (item.method or not isinstance(item, Form)):
+        yield item.method

@@ -15,34 +15,50 @@ _MOST_ROWS, _MOST_ITEMS = 200, 500
 _MOST_CHARACTERS = 200
 """Characters of a name; the middleware has no longer ones with what it adds."""
 _FULL_NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+\Z")
-_NAMES = {"button": "service", "table": "topic", "plot": "topic"}
+_NAMES = {"button": "service", "table": "topic", "plot": "topic", "value": "topic"}
 """The name that an item of a kind needs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ItemInfo:
-    """An item of a panel.
+class FieldInfo:
+    """A setting of a panel, by itself or in a form.
 
     Attributes:
-        kind: ``button``, ``check_box``, ``integer``, ``number``, ``text``, ``choice``, ``vector``,
-            ``pose``, ``table`` or ``plot``.
+        kind: ``check_box``, ``integer``, ``number``, ``text``, ``choice``, ``vector`` or ``pose``.
         label: Text of it or beside it.
-        service: Service that a button calls.
-        parameter: Name of the parameter of a setting.
-        topic: Topic of a table or plot.
-        columns: Choices, columns of a table, or curves of a plot.
-        unit: Unit of the curves.
-        tip: Description of a setting.
+        parameter: Name of the parameter.
+        topic: Topic of the alternatives of a choice; empty if they do not change.
+        columns: Alternatives of a choice that do not change.
+        tip: Description of the setting.
     """
 
     kind: str
     label: str
-    service: str = ""
     parameter: str = ""
     topic: str = ""
     columns: tuple[str, ...] = ()
-    unit: str = ""
     tip: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ItemInfo(FieldInfo):
+    """An item of a panel.
+
+    Attributes:
+        kind: That of a setting, or ``button``, ``form``, ``value``, ``table`` or ``plot``.
+        topic: Topic of a value, table, plot or choice.
+        columns: Names of the entries of a value, columns of a table, or curves of a plot; of a
+            setting, as in `FieldInfo`.
+        service: Service that a button or form calls; empty for a form without one.
+        unit: Unit of a value, or of the curves.
+        fields: Settings of a form.
+        button: Text of the button of a form.
+    """
+
+    service: str = ""
+    unit: str = ""
+    fields: tuple[FieldInfo, ...] = ()
+    button: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,7 +90,7 @@ class PanelInfo:
 
 
 class PanelClient(Protocol):
-    """Declared panels, their settings, buttons and tables.
+    """Declared panels, their settings, buttons and displays.
 
     Attributes:
         known: Panels by the topic of their description.
@@ -88,14 +104,24 @@ class PanelClient(Protocol):
     def set(self, node: str, parameter: str, value: Any) -> Request:
         """Set a parameter of the node of a panel."""
 
+    def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
+        """Set parameters of the node of a panel atomically, and then call a service.
+
+        Args:
+            label: Name of the request.
+            node: Full name of the node.
+            values: Values by parameter.
+            service: The service, called only if the parameters are set; empty for none.
+        """
+
     def press(self, label: str, service: str) -> Request:
         """Call the service of a button."""
 
     def watch(self, tables: Collection[str]) -> None:
-        """Receive these tables, and no others."""
+        """Receive these tables, values and alternatives, by their topics, and no others."""
 
     def rows(self, table: str) -> Sequence[Sequence[str]]:
-        """Return the rows of a watched table, by its topic."""
+        """Return the rows of what is watched, by its topic."""
 
 
 def panel_info(text: str) -> PanelInfo:
@@ -105,17 +131,19 @@ def panel_info(text: str) -> PanelInfo:
         UserInputError: It is none, has an invalid name, or is too large.
     """
     info = from_dict(PanelInfo, _json(text), "description of a panel")
-    if sum(len(group.items) for group in info.groups) > _MOST_ITEMS:
+    items = [item for group in info.groups for item in group.items]
+    if sum(1 + len(item.fields) for item in items) > _MOST_ITEMS:
         raise UserInputError(f"the panel '{info.title}' has more than {_MOST_ITEMS} items")
     _check_name(info.node, f"the node of the panel '{info.title}'")
-    for group in info.groups:
-        for item in group.items:
-            _check_item(item, f"'{item.label}' of the panel '{info.title}'")
+    for item in items:
+        _check_item(item, f"'{item.label}' of the panel '{info.title}'")
+        for field in item.fields:
+            _check_field(field, f"'{field.label}' of the form '{item.label}' of '{info.title}'")
     return info
 
 
 def table_rows(text: str) -> list[list[str]]:
-    """Return the first rows of a table from its message.
+    """Return the first rows of a table, value or list of alternatives from its message.
 
     Raises:
         UserInputError: It is none.
@@ -127,12 +155,21 @@ def table_rows(text: str) -> list[list[str]]:
 
 
 def _check_item(item: ItemInfo, where: str) -> None:
-    if item.kind not in _NAMES:
-        return
-    field = _NAMES[item.kind]
-    _check_name(getattr(item, field), f"the {field} of {where}")
-    if len(item.columns) > MOST_COLUMNS:
+    for field in ("service", "topic"):
+        name = getattr(item, field)
+        if name or _NAMES.get(item.kind) == field:
+            _check_name(name, f"the {field} of {where}")
+    if item.kind in _NAMES and len(item.columns) > MOST_COLUMNS:
         raise UserInputError(f"{where} has {len(item.columns)} columns; limit {MOST_COLUMNS}")
+    if len(item.fields) > MOST_COLUMNS or (item.kind == "form" and not item.fields):
+        raise UserInputError(f"{where} has {len(item.fields)} fields; it needs 1 to {MOST_COLUMNS}")
+
+
+def _check_field(field: FieldInfo, where: str) -> None:
+    if field.kind == "form" or field.kind in _NAMES:
+        raise UserInputError(f"{where} is a {field.kind}; a form has settings only")
+    if field.topic:
+        _check_name(field.topic, f"the topic of {where}")
 
 
 def _check_name(name: str, what: str) -> None:

@@ -1,14 +1,15 @@
-"""A declared panel: its description, the services of its buttons, its tables and plots."""
+"""A declared panel: its description, the services of its buttons, and what it displays."""
 
 import json
 import logging
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
 from rclpy.publisher import Publisher
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
@@ -20,24 +21,32 @@ from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.panel_items import (
+    MOST_COLUMNS,
     Button,
+    ChoiceField,
     DisplayedPlot,
     DisplayedTable,
+    DisplayedValue,
+    Form,
     PanelItem,
     PoseField,
     SettingField,
     check_panel,
+    setting_fields,
 )
 from mujoco_ros.sim.command_queue import QueueFullError
 
 _LOG = logging.getLogger(__name__)
 PANEL = "panel"
 """Name of the topic of the description, below which are those of its items."""
-_TABLE_PERIOD_S = 0.2
+_TEXT_PERIOD_S = 0.2
+"""Least time between two messages of a table, value or list of alternatives [s]."""
 _ROUNDING_S = 1e-6
 _POSE = 7
 """Numbers of a pose: position, and orientation as a quaternion."""
 _KINDS = {bool: "check_box", int: "integer", float: "number", str: "text"}
+Display = DisplayedPlot | DisplayedTable | DisplayedValue | ChoiceField
+"""An item with a topic."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,7 +61,7 @@ class PanelGroup:
         settings: The parameter of each setting.
         press: Has a method called in the thread of the owner; the future has the error.
         evaluate: Returns the result of a method, None if nothing is published; called in `publish`.
-        is_active: Returns whether tables and plots are published; called in `publish`.
+        is_active: Returns whether topics of items are published; called in `publish`.
         plot_period_s: Least time between two messages of a plot [s].
     """
 
@@ -70,8 +79,8 @@ class PanelGroup:
 class PanelServer:
     """Serves a panel below a name.
 
-    The description is JSON on the latched topic ``panel``; buttons are services (Trigger), tables
-    are JSON and plots are arrays of numbers on topics below it.
+    The description is JSON on the latched topic ``panel``; buttons are services (Trigger), tables,
+    values and alternatives are rows in JSON, and plots are arrays of numbers on topics below it.
     """
 
     def __init__(
@@ -87,7 +96,8 @@ class PanelServer:
 
         Raises:
             UserInputError: An item names a method or setting that its owner does not have, or is
-                invalid (`check_panel`), or that of a pose has not seven floats; nothing is opened.
+                invalid (`check_panel`), that of a pose has not seven floats, or that of a choice is
+                no text; nothing is opened.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = within(base, PANEL)
@@ -95,7 +105,7 @@ class PanelServer:
         self._services: list[Service] = []
         for group in groups:
             check_panel(group.items, group.owner, group.settings, group.name or title)
-            _check_poses(group, title)
+            _check_settings(group, title)
         described = [
             {"name": it.name, "items": [self._open(it, item) for item in it.items]} for it in groups
         ]
@@ -123,50 +133,71 @@ class PanelServer:
     def _open(self, group: PanelGroup, item: PanelItem) -> dict[str, Any]:
         """Open what an item needs; return its description."""
         if isinstance(item, SettingField):
-            return _field(item, group.settings[item.setting])
-        name = within(self._base, *group.path, item.method)
+            return self._open_field(group, item)
         described: dict[str, Any] = {"label": item.label}
-        full = self._node.resolve_topic_name(name)
         if isinstance(item, Button):
-            self._services.append(
-                Service(self._node, Trigger, name, partial(self._press, group, item))
-            )
-            return described | {"kind": "button", "service": full}
-        display = _Display(group, item)
-        is_table = isinstance(item, DisplayedTable)
-        kind = String if is_table else Float64MultiArray
+            service = self._serve(group, item.method, item.label)
+            return described | {"kind": "button", "service": service}
+        if isinstance(item, Form):
+            fields = [self._open_field(group, field) for field in item.fields]
+            described |= {"kind": "form", "button": item.button, "fields": fields}
+            if item.method:
+                described["service"] = self._serve(group, item.method, item.button)
+            return described
+        described["topic"] = self._display(group, item, item.method)
+        if isinstance(item, DisplayedTable):
+            return described | {"kind": "table", "columns": list(item.columns)}
+        if isinstance(item, DisplayedValue):
+            return described | {"kind": "value", "columns": list(item.names), "unit": item.unit}
+        return described | {"kind": "plot", "columns": list(item.curves), "unit": item.unit}
+
+    def _open_field(self, group: PanelGroup, item: SettingField) -> dict[str, Any]:
+        """Open what a setting needs; return its description."""
+        described = _field(item, group.settings[item.setting])
+        if isinstance(item, ChoiceField):
+            described |= {"kind": "choice", "topic": self._display(group, item, item.alternatives)}
+        return described
+
+    def _serve(self, group: PanelGroup, method: str, label: str) -> str:
+        """Open the service of a method; return its full name."""
+        name = within(self._base, *group.path, method)
+        press = partial(self._press, group, method, label)
+        self._services.append(Service(self._node, Trigger, name, press))
+        return str(self._node.resolve_service_name(name))
+
+    def _display(self, group: PanelGroup, item: Display, method: str) -> str:
+        """Open the topic of an item that a method computes; return its full name."""
+        name, display = within(self._base, *group.path, method), _Display(group, item, method)
+        kind = Float64MultiArray if isinstance(item, DisplayedPlot) else String
         display.publisher = self._endpoints.publisher(kind, name, RELIABLE, display.count)
         self._displays.append(display)
-        described |= {"topic": full, "kind": "table" if is_table else "plot"}
-        if isinstance(item, DisplayedTable):
-            return described | {"columns": list(item.columns)}
-        return described | {"columns": list(item.curves), "unit": item.unit}
+        return str(self._node.resolve_topic_name(name))
 
     def _press(
-        self, group: PanelGroup, button: Button, _request: Any, responder: Responder
+        self, group: PanelGroup, method: str, label: str, _request: Any, responder: Responder
     ) -> None:
         def respond(done: "Future[None]") -> None:
             error = None if done.cancelled() else done.exception()
             if error is not None or done.cancelled():
                 responder.fail("it is shutting down" if error is None else str(error))
             else:
-                responder.succeed(f"'{button.label}' is pressed")
+                responder.succeed(f"'{label}' is pressed")
 
         try:
-            group.press(button.method).add_done_callback(respond)
+            group.press(method).add_done_callback(respond)
         except QueueFullError as error:
             responder.fail(str(error))
 
 
 class _Display:
-    """A topic of a table or plot, published while it is subscribed and its group is active."""
+    """A topic of an item, published while it is subscribed and its group is active."""
 
     publisher: Publisher
 
-    def __init__(self, group: PanelGroup, item: DisplayedTable | DisplayedPlot) -> None:
-        self._group, self._item = group, item
-        self._is_table = isinstance(item, DisplayedTable)
-        self._period_s = _TABLE_PERIOD_S if self._is_table else group.plot_period_s
+    def __init__(self, group: PanelGroup, item: Display, method: str) -> None:
+        self._group, self._item, self._method = group, item, method
+        is_plot = isinstance(item, DisplayedPlot)
+        self._period_s = group.plot_period_s if is_plot else _TEXT_PERIOD_S
         self._last, self._subscriptions = 0.0, 0
         self._is_active = self._has_failed = False
 
@@ -203,20 +234,51 @@ class _Display:
         if 0.0 <= time - self._last < self._period_s - _ROUNDING_S:
             return
         self._last = time
-        value = self._group.evaluate(self._item.method)
+        value = self._group.evaluate(self._method)
         if value is not None:
-            self.publisher.publish(self._message(value))
+            self.publisher.publish(_message(self._item, value))
 
-    def _message(self, value: Any) -> Float64MultiArray | String:
-        item = self._item
-        if isinstance(item, DisplayedPlot):
-            numbers = [float(number) for number in value]
-            _check_length(numbers, item.curves)
-            return Float64MultiArray(data=numbers)
-        rows = [[it if isinstance(it, str) else f"{it:.6g}" for it in row] for row in value]
+
+def _message(item: Display, value: Any) -> Float64MultiArray | String:
+    """Return the message of an item from what its method returns.
+
+    Raises:
+        UserInputError: It has not the entries that the item declares.
+    """
+    if isinstance(item, DisplayedPlot):
+        numbers = [float(number) for number in value]
+        _check_length(numbers, item.curves)
+        return Float64MultiArray(data=numbers)
+    if isinstance(item, ChoiceField):
+        rows = _alternatives(value)
+    elif isinstance(item, DisplayedValue):
+        rows = [_entries(item, value)]
+    else:
+        rows = [_texts(row) for row in value]
         for row in rows:
             _check_length(row, item.columns)
-        return String(data=json.dumps(rows))
+    return String(data=json.dumps(rows))
+
+
+def _texts(row: Iterable[Any]) -> list[str]:
+    return [it if isinstance(it, str) else f"{it:.6g}" for it in row]
+
+
+def _alternatives(value: Any) -> list[list[str]]:
+    """Return a row for each alternative of a choice."""
+    if isinstance(value, str) or not all(isinstance(it, str) for it in value):
+        raise UserInputError(f"the alternatives are {value!r}, not a list of texts")
+    return [[it] for it in value]
+
+
+def _entries(item: DisplayedValue, value: Any) -> list[str]:
+    """Return a value, or the entries of a sequence, as texts."""
+    entries = _texts([value] if np.ndim(value) == 0 else value)
+    if item.names:
+        _check_length(entries, item.names)
+    if len(entries) > MOST_COLUMNS:
+        raise UserInputError(f"there are {len(entries)} values; limit {MOST_COLUMNS}")
+    return entries
 
 
 def _check_length(values: Sequence[Any], names: Sequence[str]) -> None:
@@ -224,15 +286,18 @@ def _check_length(values: Sequence[Any], names: Sequence[str]) -> None:
         raise UserInputError(f"there are {len(values)} values, for: {', '.join(names)}")
 
 
-def _check_poses(group: PanelGroup, title: str) -> None:
-    for item in group.items:
-        if not isinstance(item, PoseField):
-            continue
-        spec = group.settings[item.setting]
-        if spec.length != _POSE:
+def _check_settings(group: PanelGroup, title: str) -> None:
+    """Check that poses and choices have parameters of their types."""
+    for field in setting_fields(group.items):
+        spec, shown = group.settings[field.setting], ""
+        if isinstance(field, PoseField) and spec.length != _POSE:
+            shown, needed = "pose", "a pose has seven floats, position and quaternion"
+        elif isinstance(field, ChoiceField) and (type(spec.default) is not str or spec.choices):
+            shown, needed = "choice", "its alternatives need a text without fixed choices"
+        if shown:
             raise UserInputError(
-                f"the panel of {group.name or title} shows '{item.setting}' as a pose, but its "
-                f"default is {spec.default!r}; a pose has seven floats, position and quaternion"
+                f"the panel of {group.name or title} shows '{field.setting}' as a {shown}, but its "
+                f"default is {spec.default!r}; {needed}"
             )
 
 

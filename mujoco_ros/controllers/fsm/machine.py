@@ -18,7 +18,7 @@ from mujoco_ros.controllers.fsm.transition import (
     TransitionRejectedError,
 )
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.panel_items import Button
+from mujoco_ros.model.panel_items import button_methods
 from mujoco_ros.model.strict import updated
 
 _MOST_PRESSED = 100
@@ -150,7 +150,7 @@ class Machine:
         """
         if state not in self.instances:
             raise unknown("state", state, self.instances)
-        buttons = [it.method for it in self.instances[state].panel if isinstance(it, Button)]
+        buttons = button_methods(self.instances[state].panel)
         if method not in buttons:
             raise unknown("button", method, buttons, where=state)
         if self._error is not None or not self._root.is_active or state not in self.active:

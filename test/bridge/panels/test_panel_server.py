@@ -5,22 +5,27 @@ import threading
 from concurrent.futures import Future
 from typing import Any
 
+import numpy as np
 import pytest
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
+from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer, _message
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import (
     Button,
+    ChoiceField,
     DisplayedPlot,
     DisplayedTable,
+    DisplayedValue,
+    Form,
     PoseField,
     SettingField,
 )
+from mujoco_ros.viewer.panel_descriptions import panel_info
 
 ITEMS = (
     Button("Open the hand", "open"),
@@ -30,11 +35,16 @@ ITEMS = (
     SettingField("Seven numbers", "goal"),
     DisplayedTable("Feet", "feet", ("foot", "load [N]")),
     DisplayedPlot("Error", "error", ("x", "y"), "m"),
+    DisplayedValue("Force", "force", "N", ("left", "right")),
+    ChoiceField("Object", "object", "objects"),
+    Form("Walk", (SettingField("Speed", "speed"), SettingField("Gait", "gait")), "Go", "go"),
+    Form("Twice", (SettingField("Speed", "speed"),)),
 )
 SETTINGS = {
     "speed": ParameterSpec("WALK.speed", 0.5, "Speed [m/s]", low=0.0, high=1.0),
     "gait": ParameterSpec("WALK.gait", "walk", "Gait", choices=("walk", "trot")),
     "goal": ParameterSpec("WALK.goal", (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0), "Goal"),
+    "object": ParameterSpec("WALK.object", "", "Object to grasp"),
 }
 
 
@@ -53,6 +63,15 @@ class Owner:
 
     def feet(self) -> Any:
         return [("left", 1.0)] if self.is_broken is False else [("left",)]
+
+    def go(self) -> None:
+        self.pressed.append("go")
+
+    def force(self) -> Any:
+        return np.array([1.0, 2.0])
+
+    def objects(self) -> Any:
+        return ["box", "ball"]
 
     def error(self) -> Any:
         self.calls += 1
@@ -114,8 +133,11 @@ def test_a_client_receives_the_description(server, ros_node, spin_until):
     (one,) = described["groups"]
     assert one["name"] == "WALK"
     kinds = [item["kind"] for item in one["items"]]
-    assert kinds == ["button", "number", "choice", "pose", "vector", "table", "plot"]
-    button, speed, gait, _, _, table, _ = one["items"]
+    assert kinds == [
+        *("button", "number", "choice", "pose", "vector", "table", "plot"),
+        *("value", "choice", "form", "form"),
+    ]
+    button, speed, gait, _, _, table, _, value, choice, form, other = one["items"]
     assert button["service"] == f"{name}/panel/WALK/open"
     assert speed == {
         "label": "Speed",
@@ -126,10 +148,43 @@ def test_a_client_receives_the_description(server, ros_node, spin_until):
     }
     assert gait["columns"] == ["walk", "trot"]
     assert table["topic"] == f"{name}/panel/WALK/feet"
+    assert value == {
+        "label": "Force",
+        "kind": "value",
+        "topic": f"{name}/panel/WALK/force",
+        "columns": ["left", "right"],
+        "unit": "N",
+    }
+    assert choice["topic"] == f"{name}/panel/WALK/objects"
+    assert (choice["parameter"], choice["columns"]) == ("WALK.object", [])
+    assert form == {
+        "label": "Walk",
+        "kind": "form",
+        "button": "Go",
+        "fields": [speed, gait],
+        "service": f"{name}/panel/WALK/go",
+    }
+    assert (other["button"], other["fields"], "service" in other) == ("Set", [speed], False)
 
 
-def test_a_button_calls_its_method_while_its_state_is_active(server, owner, ros_node, spin_until):
-    name = f"{ros_node.get_fully_qualified_name()}/panel/WALK/open"
+def test_the_page_reads_the_description(server, ros_node, spin_until):
+    received: list[String] = []
+    name = ros_node.get_fully_qualified_name()
+    ros_node.create_subscription(String, f"{name}/panel", received.append, LATCHED)
+    assert spin_until(lambda: received)
+    (one,) = panel_info(received[0].data).groups
+    *_, value, choice, form, _ = one.items
+    assert (value.topic, value.unit) == (f"{name}/panel/WALK/force", "N")
+    assert choice.topic == f"{name}/panel/WALK/objects"
+    assert [field.parameter for field in form.fields] == ["WALK.speed", "WALK.gait"]
+    assert (form.button, form.service) == ("Go", f"{name}/panel/WALK/go")
+
+
+@pytest.mark.parametrize("method", ["open", "go"])
+def test_a_button_calls_its_method_while_its_state_is_active(
+    server, owner, ros_node, spin_until, method
+):
+    name = f"{ros_node.get_fully_qualified_name()}/panel/WALK/{method}"
     client = ros_node.create_client(Trigger, name)
     assert spin_until(client.service_is_ready)
 
@@ -141,7 +196,7 @@ def test_a_button_calls_its_method_while_its_state_is_active(server, owner, ros_
     assert pressed().success
     owner.is_active = False
     assert pressed().message == "state 'WALK' is not active"
-    assert owner.pressed == ["open"]
+    assert owner.pressed == [method]
     ros_node.destroy_client(client)
 
 
@@ -171,6 +226,44 @@ def test_tables_and_plots_are_published_while_they_are_subscribed(
     assert until(lambda: rows and numbers)
     assert json.loads(rows[0].data) == [["left", "1"]]
     assert numbers[0].data.tolist() == [0.25, -0.5]
+
+
+def test_values_and_alternatives_are_rows(server, owner, ros_node, spin_until):
+    values, until = receive(server, ros_node, spin_until, String, "force")
+    alternatives, _ = receive(server, ros_node, spin_until, String, "objects")
+    assert until(lambda: values and alternatives)
+    assert json.loads(values[0].data) == [["1", "2"]]
+    assert json.loads(alternatives[0].data) == [["box"], ["ball"]]
+
+
+@pytest.mark.parametrize(
+    ("item", "value", "wanted"),
+    [
+        (DisplayedValue("V", "m"), "idle", [["idle"]]),
+        (DisplayedValue("V", "m"), 0.123456789, [["0.123457"]]),
+        (DisplayedValue("V", "m"), np.float32(0.5), [["0.5"]]),
+        (DisplayedValue("V", "m"), np.array(0.5), [["0.5"]]),
+        (DisplayedValue("V", "m"), (1, 2.5, "x"), [["1", "2.5", "x"]]),
+        (DisplayedValue("V", "m", "", ("x", "y")), np.array([1.0, 2.0]), [["1", "2"]]),
+        (ChoiceField("C", "object", "m"), (), []),
+    ],
+)
+def test_a_value_is_one_row_and_each_alternative_another(item, value, wanted):
+    assert json.loads(_message(item, value).data) == wanted
+
+
+@pytest.mark.parametrize(
+    ("item", "value", "message"),
+    [
+        (DisplayedValue("V", "m", "", ("x", "y")), 1.0, "there are 1 values, for: x, y"),
+        (DisplayedValue("V", "m"), [0.0] * 33, "there are 33 values; limit 32"),
+        (ChoiceField("C", "object", "m"), "box", "alternatives are 'box', not a list of texts"),
+        (ChoiceField("C", "object", "m"), [1], r"alternatives are \[1\], not a list of texts"),
+    ],
+)
+def test_another_result_than_declared_is_an_error(item, value, message):
+    with pytest.raises(UserInputError, match=message):
+        _message(item, value)
 
 
 def test_a_display_that_fails_ends_alone(server, owner, ros_node, spin_until, caplog):
@@ -248,6 +341,14 @@ def test_a_plot_is_published_with_its_period(ros_node, owner, spin_until):
         (
             PoseField("Speed", "speed"),
             "the panel of WALK shows 'speed' as a pose, .* is 0.5; a pose",
+        ),
+        (
+            ChoiceField("Speed", "speed", "objects"),
+            "the panel of WALK shows 'speed' as a choice, .* is 0.5; its alternatives need a text",
+        ),
+        (
+            Form("Walk", (ChoiceField("Gait", "gait", "objects"),)),
+            "the panel of WALK shows 'gait' as a choice, .* need a text without fixed choices",
         ),
         (Button("Open", "opn"), "the panel of WALK names the method 'opn', which Owner does not"),
     ],

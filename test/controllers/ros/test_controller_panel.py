@@ -20,7 +20,7 @@ from mujoco_ros.controllers.fsm.state_calls import StateError
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
 from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, SettingField
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, Form, SettingField
 
 
 class Grip(State):
@@ -32,7 +32,9 @@ class Grip(State):
         Button("Break", "fail"),
         SettingField("Force", "force"),
         DisplayedPlot("Opening", "opening", ("hand",), "m"),
+        Form("Grasp", (SettingField("Force", "force"),), "Grasp", "grasp"),
     )
+    has_live_settings = True
 
     @dataclass(frozen=True, kw_only=True, slots=True)
     class Config:
@@ -50,6 +52,9 @@ class Grip(State):
     def open(self, context: StateContext) -> None:
         self.opened.append(context.time)
         context.references.q[0] = 0.5
+
+    def grasp(self, context: StateContext) -> None:
+        context.references.q[0] = 0.01 * self.config.force
 
     def fail(self, context: StateContext) -> None:
         raise RuntimeError("the hand is stuck")
@@ -115,6 +120,13 @@ def test_a_button_calls_a_method_of_the_active_state_in_the_next_tick(stepped):
     assert references.q[0] == 0.5
     stepped.tick()
     assert len(state.opened) == 1, "once"
+
+
+def test_the_method_of_a_form_has_the_settings_of_the_form(stepped):
+    stepped.tick()
+    stepped.machine.configure("GRIP", {"force": 7.0})
+    stepped.machine.press("GRIP", "grasp")
+    assert stepped.tick().q[0] == pytest.approx(0.07)
 
 
 def test_a_button_of_another_state_is_rejected(stepped):
