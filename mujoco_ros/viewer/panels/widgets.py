@@ -98,6 +98,11 @@ def scope(name: str) -> Block[None]:
     return _block(imgui.PushID(name), imgui.PopID, always=True)
 
 
+def indented() -> Block[None]:
+    """Build the items inside further to the right."""
+    return _block(imgui.Indent(), imgui.Unindent, always=True)
+
+
 def disabled(condition: bool) -> Block[None]:
     """Disable the widgets inside if the condition holds."""
     return _block(imgui.BeginDisabled(condition), imgui.EndDisabled, always=True)

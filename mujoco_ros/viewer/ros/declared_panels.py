@@ -1,4 +1,4 @@
-"""Panels that nodes declare: their descriptions, settings, buttons and tables."""
+"""Panels that nodes declare: their descriptions, settings, buttons and displays."""
 
 import logging
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
 from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import service_call
+from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 
 _LOG = logging.getLogger(__name__)
@@ -67,31 +67,52 @@ class DeclaredPanels:
             return self._requests.submit(f"set {parameter}", lambda it: it.fail(f"{node} is gone"))
         return parameters.set({parameter: value})
 
+    def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
+        """Set parameters of the node of a panel atomically, and then call a service.
+
+        Args:
+            label: Name of the request.
+            node: Full name of the node.
+            values: Values by parameter.
+            service: The service, called only if the parameters are set; empty for none.
+        """
+        parameters = self._of(node)
+        if parameters is None:
+            return self._requests.submit(label, lambda it: it.fail(f"{node} is gone"))
+        if not service:
+            return parameters.set(values)
+
+        def send(request: Request) -> None:
+            call = service_call(Trigger, service, Trigger.Request())
+            request.command = f"{parameter_set(node, values)} && {call}"
+
+            def proceed(is_set: bool, reason: str) -> None:
+                if is_set:
+                    self._trigger(service, request)
+                else:
+                    request.fail(reason)
+
+            parameters.send(values, proceed)
+
+        return self._requests.submit(label, send)
+
     def press(self, label: str, service: str) -> Request:
         """Call the service of a button."""
 
         def send(request: Request) -> None:
-            message = Trigger.Request()
-            request.command = service_call(Trigger, service, message)
-            self._pressed.add(service)
-            self._caller.call(
-                Trigger,
-                service,
-                message,
-                lambda response: request.complete(response.success, response.message),
-                request.fail,
-            )
+            request.command = service_call(Trigger, service, Trigger.Request())
+            self._trigger(service, request)
 
         return self._requests.submit(label, send)
 
     def watch(self, tables: Collection[str]) -> None:
-        """Receive these tables, and no others."""
+        """Receive these tables, values and alternatives, by their topics, and no others."""
         if self._watched != frozenset(tables):
             self._watched = frozenset(tables)
             later(self._endpoints.node, self._match_tables)
 
     def rows(self, table: str) -> Sequence[Sequence[str]]:
-        """Return the rows of a watched table, by its topic."""
+        """Return the rows of what is watched, by its topic."""
         return self._rows.get(table, ())
 
     def tick(self, now: float) -> None:
@@ -115,6 +136,17 @@ class DeclaredPanels:
             self._descriptions[name] = self._endpoints.subscription(
                 String, name, partial(self._receive, name), LATCHED
             )
+
+    def _trigger(self, service: str, request: Request) -> None:
+        """Call the service of a button or form, which completes the request."""
+        self._pressed.add(service)
+        self._caller.call(
+            Trigger,
+            service,
+            Trigger.Request(),
+            lambda response: request.complete(response.success, response.message),
+            request.fail,
+        )
 
     def _receive(self, topic: str, message: String) -> None:
         try:

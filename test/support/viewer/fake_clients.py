@@ -242,6 +242,9 @@ class FakePanels:
     def set(self, node: str, parameter: str, value: Any) -> Request:
         return self.record("set_setting", node, parameter, value)
 
+    def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
+        return self.record("send_form", label, node, dict(values), service)
+
     def press(self, label: str, service: str) -> Request:
         return self.record("press", label, service)
 

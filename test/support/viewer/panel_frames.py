@@ -23,6 +23,7 @@ USED: dict[str, Callable[[Any], Any]] = {
     "Selectable": lambda _: True,
     "SmallButton": lambda _: True,
     "SliderFloat": lambda entered: (True, entered),
+    "SliderInt": lambda entered: (True, entered),
 }
 OPENED = ("BeginTabItem", "TreeNode")
 

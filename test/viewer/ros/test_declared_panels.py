@@ -4,7 +4,8 @@ import json
 import time
 
 import pytest
-from rcl_interfaces.srv import ListParameters
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import ListParameters, SetParametersAtomically
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
@@ -113,6 +114,70 @@ def test_a_button_calls_its_service(panels, until, caller):
     assert request.message == "it is stuck"
     panels.press("Open", "/hand/panel/open")
     assert until(lambda: "/hand/panel/open" not in caller.names()), "no panel has it"
+
+
+@pytest.fixture
+def declared(panels, until, ros_node):
+    """The panels, one of which is that of `/hand`."""
+    publisher = ros_node.create_publisher(String, TOPIC, LATCHED)
+    publisher.publish(String(data=json.dumps(DESCRIPTION)))
+    assert until(lambda: TOPIC in panels.known)
+    return panels
+
+
+SET, GO = "/hand/set_parameters_atomically", "/hand/panel/go"
+VALUES = {"force": 2.0, "grasps": True}
+
+
+def result(successful: bool, reason: str = "") -> SetParametersAtomically.Response:
+    parts = SetParametersResult(successful=successful, reason=reason)
+    return SetParametersAtomically.Response(result=parts)
+
+
+def test_a_form_sets_its_parameters_atomically_and_then_calls_its_service(declared, until, caller):
+    request = declared.send_form("Grasp: Go", "/hand", VALUES, GO)
+    assert until(lambda: SET in caller.names())
+    (message,) = [it[1] for it in caller.open if it[0] == SET]
+    assert [it.name for it in message.parameters] == ["force", "grasps"]
+    assert request.command == (
+        f"ros2 service call {SET} rcl_interfaces/srv/SetParametersAtomically "
+        "'{parameters: [{name: force, value: {type: 3, double_value: 2.0}}, "
+        "{name: grasps, value: {type: 1, bool_value: true}}]}' "
+        f"&& ros2 service call {GO} std_srvs/srv/Trigger"
+    )
+    assert GO not in caller.names()
+    caller.answer(SET, result(successful=True))
+    assert request.ok is None
+    caller.answer(GO, Trigger.Response(success=True, message="'Go' is pressed"))
+    assert request.summary == "Grasp: Go: 'Go' is pressed"
+    assert request.ok
+
+
+def test_a_form_whose_parameters_are_rejected_does_not_call_its_service(declared, until, caller):
+    request = declared.send_form("Grasp: Go", "/hand", VALUES, GO)
+    assert until(lambda: SET in caller.names())
+    caller.answer(SET, result(successful=False, reason="force is too large"))
+    assert (request.ok, request.message) == (False, "force is too large")
+    request = declared.send_form("Grasp: Go", "/hand", {"force": 2.0}, GO)
+    assert until(lambda: SET in caller.names())
+    assert request.command.startswith("ros2 param set /hand force 2.0 && ros2 service call")
+    caller.give_up(SET)
+    assert (request.ok, request.message) == (False, "it does not answer")
+    assert GO not in caller.names()
+
+
+def test_a_form_without_a_service_sets_its_parameters(declared, until, caller):
+    request = declared.send_form("Grasp: Set", "/hand", VALUES, "")
+    assert until(lambda: SET in caller.names())
+    assert "&&" not in request.command
+    caller.answer(SET, result(successful=True))
+    assert request.ok
+
+
+def test_the_form_of_a_node_that_has_ended_fails(panels, until):
+    request = panels.send_form("Grasp: Go", "/hand", VALUES, GO)
+    assert until(lambda: request.ok is False)
+    assert request.message == "/hand is gone"
 
 
 def test_a_pressed_button_keeps_its_client_while_any_panel_has_it(panels, until, ros_node, caller):

@@ -31,6 +31,7 @@ WIDGETS = (
     "MenuItem",
     "Selectable",
     "SliderFloat",
+    "SliderInt",
     "SmallButton",
     "TreeNode",
 )
