@@ -15,7 +15,7 @@ from lifecycle_msgs.srv import GetState
 from page_driver import PageDriver
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from simulated_page import START_MS, opened_page, set_state, simulator_with_page
+from simulated_page import START_MS, opened_page, set_state, simulator_with_page, viewer_of
 from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import DeleteEntity, GetEntityState, GetSimulationState
 from simulators import ROOT, Listener, Recording, Simulator
@@ -71,14 +71,6 @@ def shown(simulator: tuple[Simulator, Path], browser: Any) -> Iterator[PageDrive
 def paint(listener: Listener, material: str, colour: list[float]) -> None:
     (done,) = listener.set_parameters({f"material.{material}.rgba": colour})
     assert done.successful, done.reason
-
-
-def viewer_of(simulator: Simulator) -> int:
-    """Return the process id of a simulator's viewer."""
-    pid = simulator.process.pid
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    commands = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
-    return next(child for child, command in commands.items() if "mujoco_ros.cli.viewer" in command)
 
 
 def height_of(recording: Recording, frame: str) -> Callable[[], float]:

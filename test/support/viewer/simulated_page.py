@@ -54,6 +54,14 @@ def opened_page(
         page.close()
 
 
+def viewer_of(simulator: Simulator) -> int:
+    """Return the process id of a simulator's viewer."""
+    pid = simulator.process.pid
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    commands = {int(child): Path(f"/proc/{child}/cmdline").read_text() for child in children}
+    return next(child for child, command in commands.items() if "mujoco_ros.cli.viewer" in command)
+
+
 def set_state(listener: Listener, state: int) -> None:
     """Set the state of the simulation, one of those of SimulationState."""
     request = SetSimulationState.Request(state=SimulationState(state=state))
