@@ -28,7 +28,10 @@ def test_a_belt_is_stopped_by_a_button_of_its_panel(
     described = json.loads(descriptions.latest.data)
     (group,) = described["groups"]
     speed, *_ = group["items"]
-    assert [item["kind"] for item in group["items"]] == ["number", "button", "button", "plot"]
+    kinds = [item["kind"] for item in group["items"]]
+    assert kinds == ["number", "button", "button", "value", "plot"]
+    speeds = listener.record(String, f"{base}/present_speed", reliable=True)
+    assert listener.spin_until(lambda: len(speeds) > 0 and speeds.latest.data == '[["0.5"]]')
     assert listener.get_parameter(speed["parameter"]) == 0.5
     client = listener.node.create_client(Trigger, f"{base}/stop")
     assert listener.spin_until(client.service_is_ready)

@@ -9,11 +9,17 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.walk.goal import joined
 from mujoco_ros.controllers.library.walk.walking_robot import WalkingRobot
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedTable, PanelItem
+from mujoco_ros.model.panel_items import (
+    Button,
+    DisplayedPlot,
+    DisplayedTable,
+    DisplayedValue,
+    PanelItem,
+)
 
 
 class StandingPanel:
-    """Buttons for near goals, the loads of the feet, and the error of the DCM.
+    """Buttons for near goals, the position, the loads of the feet, and the error of the DCM.
 
     Attributes:
         standing: The robot, set in each tick.
@@ -23,6 +29,7 @@ class StandingPanel:
     panel: ClassVar[tuple[PanelItem, ...]] = (
         Button("Walk 1 m ahead", "walk_ahead"),
         Button("Turn left", "turn_left"),
+        DisplayedValue("position", "position", "m", ("x", "y")),
         DisplayedTable("Feet", "feet", ("foot", "load [N]")),
         DisplayedPlot("Error of the DCM", "dcm_error", ("x", "y"), "m"),
     )
@@ -36,6 +43,11 @@ class StandingPanel:
     def turn_left(self, _context: StateContext) -> None:
         """Turn by a quarter to the left."""
         self._send(PlanarPose(0.0, 0.0, 0.5 * pi))
+
+    def position(self) -> tuple[float, float]:
+        """Return the estimated position of the robot in the plane [m]."""
+        place = self.standing.place()
+        return place.x, place.y
 
     def feet(self) -> list[tuple[str, float]]:
         """Return the load of each foot [N]."""

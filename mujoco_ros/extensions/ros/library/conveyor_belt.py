@@ -10,7 +10,7 @@ from std_srvs.srv import SetBool
 from mujoco_ros.extensions.endpoints import publisher, service
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.settings import setting
-from mujoco_ros.model.panel_items import Button, DisplayedPlot, SettingField
+from mujoco_ros.model.panel_items import Button, DisplayedPlot, DisplayedValue, SettingField
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class ConveyorBelt(Extension):
         SettingField("speed [m/s]", "speed"),
         Button("Start", "start"),
         Button("Stop", "stop"),
+        DisplayedValue("present speed", "present_speed", "m/s"),
         DisplayedPlot("Distance", "travelled", ("distance",), "m"),
     )
     initial_state: ClassVar = {"speed": [0.0], "distance": [0.0], "runs": [1.0]}
@@ -65,6 +66,10 @@ class ConveyorBelt(Extension):
     def stop(self) -> None:
         """Stop the belt."""
         self.state["runs"][0] = 0.0
+
+    def present_speed(self) -> float:
+        """Return the present speed [m/s]."""
+        return float(self.state["speed"][0])
 
     def travelled(self) -> np.ndarray:
         """Return the distance travelled [m].  # (1,)"""

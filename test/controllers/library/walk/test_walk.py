@@ -158,6 +158,7 @@ def test_a_button_of_the_panel_sends_a_standing_robot_ahead():
     weight = robot.simulation.model.body_subtreemass[robot.base] * 9.81
     assert load + other == pytest.approx(weight, rel=0.1), "without what is below the sensors"
     assert np.abs(state.dcm_error()).max() < 0.02
+    assert state.position() == pytest.approx((0.0, 0.0), abs=0.02)
     robot.machine.press("STAND", "walk_ahead")
     robot.run(3.0)
     assert robot.went() == ["GO"]
