@@ -44,16 +44,22 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KeptSettings:
     return KeptSettings(tmp_path / "state")
 
 
-def change_the_view(shown: PageDriver) -> None:
-    """Turn the camera, select no camera image, bring the log to the front, and press keys."""
-    shown.drag(EMPTY, (80.0, 30.0), "left")
-    shown.page.mouse.up()
-    shown.frames()
+def change_the_view(shown: PageDriver, kept: KeptSettings) -> None:
+    """Select no camera image, bring the log to the front, turn the camera, and press keys."""
+
+    def turns_the_camera() -> bool:
+        """Drag the scene, which has no effect before the first fit of the camera."""
+        shown.drag(EMPTY, (80.0, 30.0), "left")
+        shown.page.mouse.up()
+        shown.frames()
+        return kept.read().get("View", {}).get("camera") is not None
+
     shown.wait(lambda: shown.shows(IMAGE), "the image of the camera")
     shown.click(CAMERA)
     shown.wait(lambda: IMAGE not in shown.found, "no image")
     assert LOG not in shown.found, "the log is in front at the start"
     shown.wait(lambda: shown.shows(LOG), "the log")
+    shown.wait(turns_the_camera, "another pose of the camera")
     for key in ("c", "F7", "0"):
         shown.key(key)
 
@@ -77,9 +83,8 @@ def test_the_next_viewer_and_that_of_the_next_simulator_show_the_same(
 
     with simulator("first") as running:
         with opened_page(browser, running, SIZE) as shown:
-            change_the_view(shown)
+            change_the_view(shown, kept)
             before = kept.wait(shown, SHOWN)
-            assert before["View"]["camera"] is not None, "the camera was not turned"
             assert before["Cameras"]["selected"] == []
             shown.page.goto("about:blank")
             os.kill(viewer_of(running[0]), signal.SIGKILL)
