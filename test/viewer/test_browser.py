@@ -35,6 +35,17 @@ MARKERS = ROOT / "test" / "support" / "ros" / "marker_server_node.py"
 SLOW = """window.draws = 0;
 window.requestAnimationFrame = draw => setTimeout(() => { draws++; draw(0); }, 500);"""
 """Script of a page that draws twice a second."""
+UNCOVERED = """window.WebSocket = class extends WebSocket {
+  constructor(...values) {
+    super(...values);
+    this.addEventListener("message", ({ data }) => {
+      if (typeof data === "string" && data.startsWith("uncovered=")) {
+        window.uncovered = data.slice(10).split(";").map(Number);
+      }
+    });
+  }
+};"""
+"""Script of a page that records which part of it the panels leave uncovered."""
 pytestmark = pytest.mark.timeout(400)
 
 
@@ -401,6 +412,24 @@ def test_a_page_that_is_closed_moves_no_slider_and_presses_no_button(simulator, 
         shown.drag(shown.middle("Simulation/Reset"), (1.0, 0.0), "left")
     listener.spin_for(2.0)
     assert abs(joints.latest.position[0] - held) < 0.02, "there was a reset"
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (1920, 1080)])
+def test_the_scene_is_drawn_wherever_no_panel_covers_it(simulator, browser, size):
+    with opened_page(browser, simulator, size, UNCOVERED) as shown:
+        shown.wait(lambda: len(shown.page.evaluate("window.uncovered || []")) > 0, "its part")
+        shown.frames(4)
+        image = shown.screenshot()
+        left, top, right, bottom, aspect = shown.page.evaluate("uncovered")
+    width, height = size[0], size[0] / aspect  # Studio's bar is below
+    assert height == pytest.approx(size[1], abs=60.0)
+    assert 0.4 < right - left < 0.6, "columns of panels are beside the scene"
+    rows = slice(int(top * height) + 4, int(bottom * height) - 4)
+    scene = image[rows, int(left * width) + 4 : int(right * width) - 4]
+    is_empty = (scene < 3).all(axis=2)
+    assert is_empty.mean() < 0.01
+    assert not is_empty[:, :8].all(axis=0).any()
+    assert not is_empty[:, -8:].all(axis=0).any()
 
 
 def test_a_slow_page_receives_as_many_frames_of_the_panels_as_it_draws(simulator, browser):
