@@ -55,11 +55,12 @@ class DockLayout:
 
     Attributes:
         uncovered: The smallest rectangle with all of the page that no docked window covers, as of
-            the last frame; None while windows settle.
+            the last frame: left, top, right and bottom in fractions of the page, and the page's
+            width divided by its height; empty while windows settle.
     """
 
     def __init__(self) -> None:
-        self.uncovered: Rectangle | None = None
+        self.uncovered: tuple[float, ...] = ()
         self._docked: list[Rectangle] = []  # of this frame's windows
         self._covered: list[Rectangle] = []  # of which it leaves out the windows
         self._nodes: dict[DockArea, int] = {}
@@ -168,12 +169,15 @@ class DockLayout:
     def _update_uncovered(self, page: tuple[float, float], *, is_settling: bool) -> None:
         """Determine what the windows of the last frame did not cover."""
         docked, self._docked = self._docked, []
-        if is_settling:
-            self.uncovered, self._covered = None, []
+        if is_settling or min(page) <= 0.0:
+            self.uncovered, self._covered = (), []
         elif docked != self._covered:
             self._covered = docked
-            top = imgui.GetFrameHeight()  # below the menu bar
-            self.uncovered = _uncovered((0.0, top, page[0], page[1] - top), docked)
+            width, height = page
+            menu = imgui.GetFrameHeight()
+            x, y, *size = _uncovered((0.0, menu, width, height - menu), docked)
+            right, bottom = x + size[0], y + size[1]
+            self.uncovered = (x / width, y / height, right / width, bottom / height, width / height)
 
     def _scene(self) -> Rectangle:
         """Return the part of the page without areas, by their bounds in the last frame."""

@@ -39,6 +39,12 @@ class Page:
             imgui.EndFrame()
         return scene
 
+    def uncovered(self):
+        """Return what the windows leave uncovered: left, top, right and bottom [px]."""
+        size = imgui.GetIO().DisplaySize
+        left, top, right, bottom, _ = self.docks.uncovered
+        return left * size.x, top * size.y, right * size.x, bottom * size.y
+
 
 @pytest.fixture
 def page(context):
@@ -61,9 +67,10 @@ def test_windows_leave_the_scene_its_share_of_a_page_of_any_size(page, size):
 @pytest.mark.parametrize("size", [(640, 400), (1280, 800), (1920, 1080)])
 def test_what_windows_leave_uncovered_is_the_scene(page, size):
     page.frames(*size, count=2)
-    assert page.docks.uncovered is None, "windows are settling"
-    scene = page.frames(*size)
-    assert page.docks.uncovered == pytest.approx(scene, abs=8.0)
+    assert page.docks.uncovered == (), "windows are settling"
+    left, top, width, height = page.frames(*size)
+    assert page.uncovered() == pytest.approx((left, top, left + width, top + height), abs=8.0)
+    assert page.docks.uncovered[4] == pytest.approx(size[0] / size[1])
 
 
 def test_windows_that_are_not_docked_any_more_leave_their_area_uncovered(page):
@@ -78,10 +85,10 @@ def test_windows_that_are_not_docked_any_more_leave_their_area_uncovered(page):
 
     page.docks.window = window
     page.frames(1280, 800)
-    left, top, width, height = page.docks.uncovered
+    left, _, right, bottom = page.uncovered()
     assert left == 0.0
-    assert left + width == pytest.approx(page.rectangles["arm"][0], abs=8.0)
-    assert top + height == pytest.approx(page.rectangles["Plots"][1], abs=8.0)
+    assert right == pytest.approx(page.rectangles["arm"][0], abs=8.0)
+    assert bottom == pytest.approx(page.rectangles["Plots"][1], abs=8.0)
 
 
 def test_a_page_without_docked_windows_is_uncovered_below_its_menu_bar(page):
@@ -89,7 +96,13 @@ def test_a_page_without_docked_windows_is_uncovered_below_its_menu_bar(page):
     page.titles = {}
     page.frames(1280, 800)
     top = imgui.GetFrameHeight()
-    assert page.docks.uncovered == (0.0, top, 1280.0, 800.0 - top)
+    assert page.uncovered() == pytest.approx((0.0, top, 1280.0, 800.0))
+
+
+def test_what_a_page_without_height_shows_is_unknown(page):
+    page.frames(1280, 800)
+    page.frames(1280, 0)
+    assert page.docks.uncovered == ()
 
 
 def test_a_page_that_reports_its_size_late_is_laid_out_again(page):

@@ -83,7 +83,7 @@ class Page(web_viewer.WebViewer):
 
     def sync(self) -> None:
         """Stream the state, end the frame, and send what the panels leave of the scene."""
-        self._guard.uncovered = _uncovered()
+        self._guard.uncovered = DOCKS.uncovered
         super().sync()
 
     def _stream_state(self) -> None:
@@ -109,16 +109,6 @@ class Page(web_viewer.WebViewer):
     def _on_post_model(self, event: messages.PostModelEvent) -> None:
         """Serve the new model, without Studio's line on standard output."""
         self._update_model()
-
-
-def _uncovered() -> tuple[float, ...]:
-    """Return what the panels leave of the scene, for the page."""
-    if DOCKS.uncovered is None:
-        return ()
-    left, top, width, height = DOCKS.uncovered
-    page = imgui.GetIO().DisplaySize
-    right, bottom = (left + width) / page.x, (top + height) / page.y
-    return left / page.x, top / page.y, right, bottom, page.x / page.y
 
 
 def _is_pressed() -> bool:
