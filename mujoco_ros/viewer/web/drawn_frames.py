@@ -21,7 +21,8 @@ class DrawnFrames:
 
     Studio sends frames at 60 Hz, and a page that draws fewer queues them without bound. Here a page
     has one frame in flight, or two if it is fast. For a page that is slow, the frame is built in
-    the second half of the page's period, so that it is new when the page draws it.
+    the second half of the page's period, so that it is new when the page draws it. The period is
+    the median of three, because after a late drawing a browser may draw twice at once.
 
     Attributes:
         begun: Number of frames that were begun.
@@ -42,7 +43,7 @@ class DrawnFrames:
             self._has_page = has_page
             self._in_flight = 0
             self._drawn_at: float | None = None
-            self._periods = (0.0, 0.0)
+            self._periods = (0.0, 0.0, 0.0)
             self._condition.notify_all()
 
     def note_built(self, *, is_pressed: bool = False) -> None:
@@ -58,7 +59,7 @@ class DrawnFrames:
         now = self._now()
         with self._condition:
             if self._drawn_at is not None:
-                self._periods = (self._periods[1], now - self._drawn_at)
+                self._periods = (*self._periods[1:], now - self._drawn_at)
             self._drawn_at = now
             self._in_flight = max(self._in_flight - 1, 0)
             self._condition.notify_all()
@@ -84,7 +85,7 @@ class DrawnFrames:
         """Return the time until the next frame is due [s]; infinite before the page draws."""
         if not self._has_page:
             return self._built_at + _UNSEEN_S - self._now()
-        period = min(self._periods)
+        period = sorted(self._periods)[1]
         if self._in_flight >= (2 if period < _FAST_S else 1):
             return float("inf")
         if self._drawn_at is None:

@@ -55,9 +55,20 @@ def test_a_slow_page_gets_one_frame_in_the_second_half_of_its_period(period):
     assert not page.is_due(0.5 * lead)
 
 
-def test_one_short_period_makes_the_next_frame_earlier():
+@pytest.mark.parametrize("last", [0.02, 0.3, 3.0])
+def test_one_other_period_does_not_make_the_next_frame_earlier_or_later(last):
     page = Page()
-    for period in (1.0, 1.0, 0.3):
+    for period in (1.0, 1.0, 1.0, last):
+        page.draw(period)
+    assert not page.is_due(0.54)
+    assert page.is_due(0.02)
+    page.frames.note_built()
+    assert not page.is_due(5.0), "two frames would be in flight"
+
+
+def test_two_short_periods_make_the_next_frame_earlier():
+    page = Page()
+    for period in (1.0, 1.0, 0.3, 0.3):
         page.draw(period)
     assert page.is_due(0.06)
 
