@@ -11,6 +11,8 @@ import numpy as np
 
 TIMEOUT_S = 120.0
 _PERIOD_S = 0.2
+_SETTLING_FRAMES = 10
+"""Frames of a new page within which the viewer raises the first window of each dock area."""
 _RESTING_FRAMES = 3
 """Frames for which a widget is at the same place before it is clicked."""
 
@@ -22,6 +24,11 @@ class PageDriver:
         """Drive a page; its viewer writes the rectangles of the widgets to the file `widgets`."""
         self.page = page
         self._widgets = widgets
+
+    def settle(self) -> None:
+        """Wait until the windows of a new page are docked, and the first ones are in front."""
+        settled = self.frame_count + _SETTLING_FRAMES
+        self.wait(lambda: self.frame_count >= settled, "a settled layout", 0.02)
 
     def screenshot(self) -> np.ndarray:
         """Return the page as RGB.  # (height, width, 3) uint8"""

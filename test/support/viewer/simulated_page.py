@@ -38,7 +38,7 @@ def simulator_with_page(folder: Path, **parameters: Any) -> Iterator[tuple[Simul
 def opened_page(
     browser: Any, running: tuple[Simulator, Path], size: tuple[int, int], *scripts: str
 ) -> Iterator[PageDriver]:
-    """Open the page, with scripts that run before its own; yield it with robot and panels."""
+    """Open the page, with scripts that run before its own; yield it with settled windows."""
     simulator, widgets = running
     width, height = size
     viewport = {"width": width, "height": height}
@@ -49,7 +49,9 @@ def opened_page(
             page.add_init_script(script)
         with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
             page.goto(re.findall(r"the viewer is at (\S+)", simulator.log)[-1])
-        yield PageDriver(page, widgets)
+        shown = PageDriver(page, widgets)
+        shown.settle()
+        yield shown
     finally:
         page.close()
 
