@@ -48,7 +48,7 @@ class ImageKey(NamedTuple):
 
 @dataclass(slots=True)
 class Request:
-    """A request to a node and its result; panels read it in every frame.
+    """A request to a node and its result, or a published message; panels read it in every frame.
 
     Attributes:
         name: The request as it is displayed.
@@ -214,9 +214,12 @@ class ParameterClient(Protocol):
 
 
 class CommandClient(Protocol):
-    """Topics that command robots and move bodies."""
+    """Topics that command robots and move bodies.
 
-    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+    Messages without a long pause between them, as of a drag, have the same request.
+    """
+
+    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
         """Publish position references of joints of a robot [rad or m]."""
 
     def pull(self, frame: str, pull: Pull) -> None:
@@ -227,7 +230,7 @@ class CommandClient(Protocol):
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
-    ) -> None:
+    ) -> Request:
         """Set the pose of a mocap body in the world; names as in `MocapBody`."""
 
     def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
@@ -236,7 +239,7 @@ class CommandClient(Protocol):
     def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
         """Set the pose in the world of a free body, by its TF frame."""
 
-    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
         """Publish the pose of a target frame in the world, latched."""
 
     def remove_target(self, name: str) -> None:
@@ -308,8 +311,11 @@ class DriveClient(Protocol):
 
     topics: Sequence[str]
 
-    def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
-        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s]."""
+    def drive(self, topic: str, forwards: float, left: float, turn: float) -> Request:
+        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
+
+        The request is the same one until then.
+        """
 
     def stop(self, topic: str) -> None:
         """Publish a velocity of zero, once, if another one is commanded on the topic."""

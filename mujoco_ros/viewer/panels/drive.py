@@ -9,7 +9,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import DriveClient
+from mujoco_ros.viewer.clients import DriveClient, Request
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
@@ -40,6 +40,7 @@ class DrivePanel(Panel):
         self._selected = ""
         self._turn = 0.0
         self._is_driving = False
+        self._request: Request | None = None
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the window, if there is a robot to drive."""
@@ -100,7 +101,7 @@ class DrivePanel(Panel):
                 self._turn * fastest["turn"],
             )
             self._is_driving = True
-            self._drive.drive(self._selected, *velocity)
+            self._request = self._drive.drive(self._selected, *velocity)
             widgets.text("{:.2f} m/s ahead, {:.2f} m/s left, {:.2f} rad/s".format(*velocity))
         else:
             self._stop()
@@ -112,6 +113,8 @@ class DrivePanel(Panel):
             )
             if changed:
                 self.fastest[name] = min(max(float(value), 0.01), _LARGEST)
+        if self._request is not None:
+            widgets.request_result(self._request)
 
     def _stop(self) -> None:
         if self._is_driving:

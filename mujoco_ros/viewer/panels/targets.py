@@ -7,11 +7,11 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import CommandClient
+from mujoco_ros.viewer.clients import CommandClient, Request
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import button, scope, text
+from mujoco_ros.viewer.panels.widgets import button, request_result, scope, text
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import COORDINATE_GAP, WARNING
 
@@ -37,11 +37,12 @@ class TargetsPanel(Panel):
         self._commands = commands
         self._handles: dict[str, DragHandles] = {}
         self._name = "target"
+        self._request: Request | None = None
 
     def put(self, name: str, frame: Pose) -> None:
         """Add or move a target and publish it."""
         self.targets[name] = frame
-        self._commands.publish_target(name, frame.position, frame.quat_wxyz)
+        self._request = self._commands.publish_target(name, frame.position, frame.quat_wxyz)
 
     def remove(self, name: str) -> None:
         """Remove a target and its topic."""
@@ -88,6 +89,8 @@ class TargetsPanel(Panel):
                 self._build_target(each)
         if not self.targets:
             text("A target is a frame to drag; its pose is\npublished on target/<name>/pose.")
+        elif self._request is not None:
+            request_result(self._request)
 
     def _build_target(self, name: str) -> None:
         imgui.AlignTextToFramePadding()

@@ -1,7 +1,9 @@
 """Commands to the simulator: joint references, pulls, mocap bodies and target frames."""
 
+import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from math import inf
 from typing import Any
 
 import mujoco
@@ -21,28 +23,41 @@ from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_messa
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.shell_commands import topic_pub
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 
 REPEAT_S = 0.05
 """Period of the feedback of a pull: the simulator ends a pull without feedback."""
+_PRESS_S = 1.0
+"""Messages of a slider or handle belong to one press without a longer pause between them [s]."""
 
 
 class CommandPublisher:
     """Publishes commands from the executor's thread; any thread may call the public methods."""
 
-    def __init__(self, endpoints: Endpoints, now: Callable[[], float], setter: StateSetter) -> None:
+    def __init__(
+        self,
+        requests: Requests,
+        endpoints: Endpoints,
+        now: Callable[[], float],
+        setter: StateSetter,
+    ) -> None:
         """Open each topic with its first command.
 
         Args:
+            requests: Reports commands.
             endpoints: Opens topics.
             now: Returns the simulated time of target poses [s].
             setter: Sets joints and poses.
         """
         self.set_joints, self.set_pose = setter.set_joints, setter.set_pose
-        self._endpoints, self._now = endpoints, now
+        self._requests, self._endpoints, self._now = requests, endpoints, now
         self._post = partial(later, endpoints.node)
         self._publishers: dict[str, Publisher] = {}
-        self._pulled: tuple[str, Pull] | None = None
+        self._reported: dict[str, tuple[Request, float]] = {}
+        self._pulled: tuple[str, Pull, Request] | None = None
         self._repeat_at = 0.0
 
     @property
@@ -56,13 +71,16 @@ class CommandPublisher:
             self._repeat_at = now + REPEAT_S
             self._publish_pull(*self._pulled, InteractiveMarkerFeedback.POSE_UPDATE)
 
-    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+    def command_joints(self, namespace: str, positions: Mapping[str, float]) -> Request:
         """Publish position references of joints of a robot [rad or m]."""
         message = JointState(
             name=list(positions), position=[float(value) for value in positions.values()]
         )
+        what = next(iter(positions)) if len(positions) == 1 else f"{len(positions)} joints"
+        request = self._report(f"command {what}{f' of {namespace}' if namespace else ''}")
         topic = within(namespace, CommandSource.JOINT_COMMANDS)
-        self._post(self._publish, message, topic, RELIABLE)
+        self._post(self._publish, message, topic, RELIABLE, request)
+        return request
 
     def pull(self, frame: str, pull: Pull) -> None:
         """Pull at a TF frame until `release`; a pull at another frame ends."""
@@ -74,16 +92,20 @@ class CommandPublisher:
 
     def move_mocap(
         self, namespace: str, name: str, position: np.ndarray, quat_wxyz: np.ndarray
-    ) -> None:
+    ) -> Request:
         """Publish the pose of a mocap body."""
         topic = within(namespace, "mocap", topic_token(name), "pose")
-        self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE)
+        request = self._report(f"move {within(namespace, name)}")
+        self._post(self._publish, _pose_stamped(position, quat_wxyz), topic, RELIABLE, request)
+        return request
 
-    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+    def publish_target(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
         """Publish the pose of a target frame, stamped with the simulated time."""
         message = _pose_stamped(position, quat_wxyz)
         message.header.stamp = stamp(self._now())
-        self._post(self._publish, message, _target_topic(name), LATCHED)
+        request = self._report(f"move target {name}")
+        self._post(self._publish, message, _target_topic(name), LATCHED, request)
+        return request
 
     def remove_target(self, name: str) -> None:
         """Close the topic of a target frame."""
@@ -92,15 +114,18 @@ class CommandPublisher:
     def _pull(self, frame: str, pull: Pull) -> None:
         if self._pulled is None or self._pulled[0] != frame:
             self._release()
-            self._publish_pull(frame, pull, InteractiveMarkerFeedback.MOUSE_DOWN)
-        self._pulled = (frame, pull)
+            request = self._requests.report(f"{'turn' if pull.turns else 'pull'} {frame}")
+            self._publish_pull(frame, pull, request, InteractiveMarkerFeedback.MOUSE_DOWN)
+        else:
+            request = self._pulled[2]
+        self._pulled = (frame, pull, request)
 
     def _release(self) -> None:
         if self._pulled is not None:
             self._publish_pull(*self._pulled, InteractiveMarkerFeedback.MOUSE_UP)
             self._pulled = None
 
-    def _publish_pull(self, frame: str, pull: Pull, event: int) -> None:
+    def _publish_pull(self, frame: str, pull: Pull, request: Request, event: int) -> None:
         lever = np.zeros(3)
         mujoco.mju_rotVecQuat(lever, pull.point, pull.quat_wxyz)
         message = InteractiveMarkerFeedback(
@@ -110,12 +135,38 @@ class CommandPublisher:
         message.control_name = TURN if pull.turns else MOVE
         message.pose = pose_message(pull.position - lever, pull.quat_wxyz)
         message.mouse_point = pose_message(pull.position, pull.quat_wxyz).position
-        self._publish(message, PULL, RELIABLE)
+        # The first and the last message of a pull alone would not pull.
+        repeats = event == InteractiveMarkerFeedback.POSE_UPDATE
+        rate_hz = 1.0 / REPEAT_S
+        self._publish(message, PULL, RELIABLE, request if repeats else None, rate_hz=rate_hz)
 
-    def _publish(self, message: Any, topic: str, qos: QoSProfile) -> None:
+    def _report(self, name: str) -> Request:
+        """Return the request of a message; messages of one press have the same one."""
+        now = time.monotonic()
+        request, last = self._reported.get(name, (None, -inf))
+        if request is None or now > last + _PRESS_S:
+            request = self._requests.report(name)
+        self._reported[name] = request, now
+        return request
+
+    def _publish(
+        self,
+        message: Any,
+        topic: str,
+        qos: QoSProfile,
+        request: Request | None,
+        *,
+        rate_hz: float | None = None,
+    ) -> None:
+        """Publish a message, and write the command that publishes it into the request."""
         if topic not in self._publishers:
             self._publishers[topic] = self._endpoints.publisher(type(message), topic, qos)
-        self._publishers[topic].publish(message)
+        publisher = self._publishers[topic]
+        publisher.publish(message)
+        if request is not None:
+            latched = qos is LATCHED
+            name = publisher.topic_name
+            request.command = topic_pub(name, message, rate_hz=rate_hz, latched=latched)
 
     def _close(self, topic: str) -> None:
         if (publisher := self._publishers.pop(topic, None)) is not None:

@@ -13,7 +13,7 @@ from mujoco_ros.viewer.clients import STALE_S, Request
 
 
 class Requests:
-    """Sends requests from the executor's thread; any thread may submit one.
+    """Sends requests from the executor's thread; any thread may submit or report one.
 
     Attributes:
         latest: The latest request.
@@ -35,8 +35,8 @@ class Requests:
 
         The first request on an old image is a warning; a drag makes many.
         """
-        if self._image_age_s > STALE_S:
-            name = f"{name}, on an image {self._image_age_s:.1f} s old"
+        if self._is_old:
+            name = self._with_age(name)
             if not self._has_warned:
                 self._has_warned = True
                 self._node.get_logger().warning(name)
@@ -50,6 +50,24 @@ class Requests:
 
         self.post(guarded_send)
         return request
+
+    def report(self, name: str) -> Request:
+        """Return the request of messages that are published during one press, or alone.
+
+        On an old image it is a warning.
+        """
+        if self._is_old:
+            name = self._with_age(name)
+            self._node.get_logger().warning(name)
+        request = self.latest = Request(name, ok=True, message="published")
+        return request
+
+    @property
+    def _is_old(self) -> bool:
+        return self._image_age_s > STALE_S
+
+    def _with_age(self, name: str) -> str:
+        return f"{name}, on an image {self._image_age_s:.1f} s old"
 
     def post(self, call: Callable[[], object]) -> None:
         """Call a function in the executor's thread."""

@@ -1,4 +1,4 @@
-"""Commands of `ros2` that do the same as a request of the viewer."""
+"""Commands of `ros2` that do the same as a request or a message of the viewer."""
 
 import shlex
 from array import array
@@ -11,6 +11,9 @@ from rcl_interfaces.srv import SetParametersAtomically
 
 from mujoco_ros.bridge.parameters.parameter_spec import plain
 from mujoco_ros.viewer.ros.requests import atomic_request
+
+_LONGEST_LINE = 2**31 - 1
+"""Commands have one line."""
 
 
 def service_call(kind: Any, name: str, request: Any) -> str:
@@ -37,6 +40,33 @@ def parameter_set(node: str, values: Mapping[str, Any]) -> str:
     return service_call(SetParametersAtomically, service, atomic_request(values))
 
 
+def topic_pub(
+    topic: str, message: Any, *, rate_hz: float | None = None, latched: bool = False
+) -> str:
+    """Return the command that publishes a message, without its time stamp, which is of the past.
+
+    Args:
+        topic: Full name of the topic.
+        message: The message; fields with their default value are left out.
+        rate_hz: Rate for a receiver that needs a stream; None publishes once.
+        latched: Whether subscribers that appear later receive it, too.
+    """
+    package = type(message).__module__.partition(".")[0]
+    command = ["ros2", "topic", "pub"]
+    command += ["--once"] if rate_hz is None else ["--rate", f"{rate_hz:g}"]
+    if latched:
+        command += ["--qos-durability", "transient_local"]
+    command += [topic, f"{package}/msg/{type(message).__name__}"]
+    fields = _fields(message)
+    header = fields.pop("header", {})
+    header.pop("stamp", None)
+    if header:
+        fields = {"header": header, **fields}
+    if fields:
+        command.append(_flow(fields))
+    return shlex.join(command)
+
+
 def _fields(message: Any) -> dict[str, Any]:
     """Return the fields of a message that differ from its defaults."""
     default = type(message)()
@@ -60,5 +90,12 @@ def _plain(value: Any) -> Any:
 
 
 def _flow(value: Any) -> str:
-    text = yaml.safe_dump(value, default_flow_style=True, width=float("inf"), sort_keys=False)
-    return text.removesuffix("\n...\n").strip()
+    # In C: the message of a drag changes in every frame.
+    text = yaml.dump(
+        value,
+        Dumper=yaml.CSafeDumper,
+        default_flow_style=True,
+        width=_LONGEST_LINE,
+        sort_keys=False,
+    )
+    return str(text).removesuffix("\n...\n").strip()

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.panels.drive import DrivePanel, deflection
 from mujoco_ros.viewer.web.page import PanelsHidden
 
@@ -77,6 +78,17 @@ def test_the_slider_turns_and_returns_to_the_middle(frames, clients, held):
     held.clear()
     frames.build()
     assert frames.panel._turn == 0.0
+
+
+def test_the_last_motion_has_the_command_that_does_the_same(frames, clients, held, monkeypatch):
+    request = Request("drive /cmd_vel", ok=True, message="published", command="ros2 topic pub")
+    monkeypatch.setattr(clients.drive, "drive", lambda *_: request)
+    held.add("pad")
+    frames.build()
+    held.clear()
+    frames.build()
+    assert {"drive /cmd_vel: published", "ros2 topic pub"} <= set(frames.texts)
+    assert frames.seen["Copy"]
 
 
 def test_the_largest_velocities_are_kept(frames):

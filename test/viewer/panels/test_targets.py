@@ -11,6 +11,7 @@ from panel_frames import Frames
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
+from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.gizmo import handles
 from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.projection import ScreenProjection
@@ -80,6 +81,16 @@ def test_a_target_that_does_not_move_is_published_once(frames, clients):
     frames.use("Add target")
     frames.build(5)
     assert len(clients.called("publish_target")) == 1
+
+
+def test_the_last_target_has_the_command_that_does_the_same(frames, clients, monkeypatch):
+    request = Request("move target a", ok=True, message="published", command="ros2 topic pub")
+    monkeypatch.setattr(clients.commands, "publish_target", lambda *_: request)
+    frames.use("Add target")
+    assert {"move target a: published", "ros2 topic pub"} <= set(frames.texts)
+    assert frames.seen["Copy"]
+    frames.use("Remove")
+    assert "Copy" not in frames.seen
 
 
 def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monkeypatch):

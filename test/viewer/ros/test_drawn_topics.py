@@ -22,6 +22,7 @@ from mujoco_ros.viewer.ros import drawn_topics
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
+from mujoco_ros.viewer.ros.requests import Requests
 
 
 class Drawing:
@@ -30,7 +31,7 @@ class Drawing:
     def __init__(self, node: Any, spin_until: Any) -> None:
         self.node, self.time, self._wall = node, 0.0, 0.0
         endpoints = Endpoints(node)
-        servers = MarkerServers(ServiceCaller(node), endpoints)
+        servers = MarkerServers(ServiceCaller(node), Requests(node), endpoints)
         self.topics = DrawnTopics(endpoints, lambda: self.time, servers)
         self._spin_until = spin_until
 

@@ -7,6 +7,7 @@ from geometry_msgs.msg import Twist, TwistStamped
 
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.ros.drive import VelocityPublisher
+from mujoco_ros.viewer.ros.requests import Requests
 
 
 @pytest.fixture
@@ -21,7 +22,7 @@ def driven(ros_node, spin_until):
     ros_node.create_subscription(TwistStamped, "/robot/cmd_vel", receive, 10)
     ros_node.create_subscription(Twist, "/other/cmd_vel", receive, 10)
     ros_node.create_publisher(TwistStamped, "/unused/cmd_vel", 10)
-    publisher = VelocityPublisher(Endpoints(ros_node), lambda: 7.5)
+    publisher = VelocityPublisher(Requests(ros_node), Endpoints(ros_node), lambda: 7.5)
 
     def until(condition) -> bool:
         def ticked() -> bool:
@@ -80,3 +81,17 @@ def test_two_robots_stop_one_by_one(driven):
     publisher.drive("/b/cmd_vel", 0.1, 0.0, 0.0)
     publisher.stop_all()
     assert until(lambda: received[-1][0] == 0.0)
+
+
+def test_a_motion_is_one_request_with_the_command_that_does_the_same(driven):
+    publisher, _, until = driven
+    requests = [publisher.drive("/robot/cmd_vel", speed, 0.0, 0.0) for speed in (0.1, 0.25)]
+    assert requests[0] is requests[1]
+    assert requests[0].summary == "drive /robot/cmd_vel: published"
+    assert until(lambda: requests[0].command)
+    assert requests[0].command == (
+        "ros2 topic pub --rate 10 /robot/cmd_vel geometry_msgs/msg/TwistStamped "
+        "'{twist: {linear: {x: 0.25}}}'"
+    )
+    publisher.stop("/robot/cmd_vel")
+    assert publisher.drive("/robot/cmd_vel", 0.1, 0.0, 0.0) is not requests[0]

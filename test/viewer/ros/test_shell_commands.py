@@ -6,18 +6,20 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
+from geometry_msgs.msg import PoseStamped, TwistStamped
 from lifecycle_msgs.srv import ChangeState
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter, parameter_value_to_python
+from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
-from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
+from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call, topic_pub
 
 
 def filled(message: Any, values: dict[str, Any]) -> Any:
-    """Set fields of a message as `ros2 service call` does."""
+    """Set fields of a message as `ros2 service call` and `ros2 topic pub` do."""
     for name, value in values.items():
         present = getattr(message, name)
         if isinstance(value, dict):
@@ -108,3 +110,52 @@ def test_several_parameters_are_set_atomically() -> None:
         "a": 1,
         "b": [0.5, 2.0],
     }
+
+
+def turned() -> PoseStamped:
+    message = PoseStamped()
+    message.header.frame_id = "world"
+    message.pose.position.x, message.pose.orientation.z = 1e-7, -0.25
+    return message
+
+
+def driving() -> TwistStamped:
+    message = TwistStamped()
+    message.twist.linear.x = 0.3
+    return message
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        JointState(name=["it's", "yes", "2"], position=[0.0, 1e16, -1e-9]),
+        turned(),
+        driving(),
+        TwistStamped(),
+    ],
+    ids=lambda it: type(it).__name__,
+)
+def test_a_published_message_has_the_fields_of_the_one_that_was_sent(message: Any) -> None:
+    command = topic_pub("/a/topic", message)
+    assert "\n" not in command
+    words = shlex.split(command)
+    package = type(message).__module__.partition(".")[0]
+    kind = f"{package}/msg/{type(message).__name__}"
+    assert words[:6] == ["ros2", "topic", "pub", "--once", "/a/topic", kind]
+    values = yaml.safe_load(words[6]) if len(words) > 6 else {}
+    assert filled(type(message)(), values) == message
+
+
+def test_a_published_message_has_no_time_of_the_past() -> None:
+    message = driving()
+    message.header.stamp.sec = 7
+    assert topic_pub("/cmd_vel", message, rate_hz=10.0) == (
+        "ros2 topic pub --rate 10 /cmd_vel geometry_msgs/msg/TwistStamped "
+        "'{twist: {linear: {x: 0.3}}}'"
+    )
+    message = PoseStamped()
+    message.header.stamp.sec, message.header.frame_id = 7, "world"
+    assert topic_pub("/target/grasp/pose", message, latched=True) == (
+        "ros2 topic pub --once --qos-durability transient_local /target/grasp/pose "
+        "geometry_msgs/msg/PoseStamped '{header: {frame_id: world}}'"
+    )

@@ -1,13 +1,13 @@
 """The table of a robot's joints: positions, references and efforts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import mujoco
 import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import CommandClient, ParameterClient, is_replay
+from mujoco_ros.viewer.clients import CommandClient, ParameterClient, Request, is_replay
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.formats import format_decimals
 from mujoco_ros.viewer.panels.robots.joint_rows import JointRow
@@ -18,7 +18,7 @@ _DEGREES = 180.0 / np.pi
 class JointTable:
     """Shows positions, references and efforts; a slider commands a reference.
 
-    While the simulation is paused, a slider sets the joint itself.
+    While the simulation is paused, a slider sets the joint itself. The last command is shown below.
 
     Attributes:
         degrees: Whether angles are shown in degrees.
@@ -27,6 +27,7 @@ class JointTable:
     def __init__(self, parameters: ParameterClient, commands: CommandClient) -> None:
         self._parameters, self._commands = parameters, commands
         self.degrees = False
+        self._sent: dict[str, Request] = {}  # by namespace
 
     def build(
         self,
@@ -41,7 +42,7 @@ class JointTable:
         replayed = is_replay(self._parameters)
         tip = "Command the current positions"
         if widgets.button("Hold here", enabled=not replayed, tip=tip):
-            self._commands.command_joints(
+            self._command(
                 namespace, {row.name: float(data.qpos[row.qpos]) for row in rows if row.is_actuated}
             )
         imgui.SameLine()
@@ -55,10 +56,19 @@ class JointTable:
             (f"{'Set q' if paused else 'Reference'} [{unit}]", 1.2),
             ("Torque [Nm]", 1.0),
         )
-        with widgets.table("joints", columns, height=style.FILL) as is_open:
+        sent = self._sent.get(namespace)
+        height = style.FILL if sent is None else -style.SENT_HEIGHT
+        with widgets.table("joints", columns, height=height) as is_open:
             for row, reference in zip(rows, references, strict=True) if is_open else ():
                 imgui.TableNextRow()
                 self._build_row(namespace, row, data, None if paused else float(reference))
+        if sent is not None:
+            with widgets.child("sent") as is_visible:
+                if is_visible:
+                    widgets.request_result(sent)
+
+    def _command(self, namespace: str, positions: Mapping[str, float]) -> None:
+        self._sent[namespace] = self._commands.command_joints(namespace, positions)
 
     def _build_row(
         self, namespace: str, row: JointRow, data: mujoco.MjData, reference: float | None
@@ -85,8 +95,7 @@ class JointTable:
             )
         _draw_position_mark((position - row.low) / (row.high - row.low))
         if changed:
-            command = self._commands
-            send = command.set_joints if reference is None else command.command_joints
+            send = self._commands.set_joints if reference is None else self._command
             send(namespace, {row.name: value / scale})
         widgets.cell()
         widgets.bar(

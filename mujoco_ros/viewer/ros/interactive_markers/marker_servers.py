@@ -18,6 +18,7 @@ from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractiveMarkerInfo,
     MarkerKey,
@@ -28,9 +29,12 @@ from mujoco_ros.viewer.interactive_markers.marker_shapes import (
     interactive_marker_shapes,
 )
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
+from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
 from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, UpdateQueue
+from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.viewer.ros.shell_commands import topic_pub
 
 UPDATES = "/update"
 """End of the name of the topic of a server."""
@@ -106,6 +110,7 @@ class _Motion:
     Attributes:
         key: The marker.
         control: Name of the control.
+        request: Its request as it is displayed.
         is_called: Whether the user called since the last tick.
         until: When it ends without a call [s].
         alive_at: When a keep-alive message is due [s].
@@ -113,6 +118,7 @@ class _Motion:
 
     key: MarkerKey
     control: str
+    request: Request
     is_called: bool = True
     until: float = 0.0
     alive_at: float = 0.0
@@ -127,12 +133,12 @@ class MarkerServers:
         left_out: Number of servers that are too many, and not followed.
     """
 
-    def __init__(self, caller: ServiceCaller, endpoints: Endpoints) -> None:
+    def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
         """Follow no server."""
         self.known: Mapping[str, MarkerServerInfo] = {}
         self.shapes: Mapping[str, Sequence[Shape]] = {}
         self.left_out = 0
-        self._caller, self._endpoints = caller, endpoints
+        self._caller, self._requests, self._endpoints = caller, requests, endpoints
         self._servers: dict[str, _Server] = {}  # by topic
         self._publishers: dict[str, Publisher] = {}  # of feedback, by namespace
         self._feedback = FeedbackQueue(self._publish)
@@ -166,7 +172,8 @@ class MarkerServers:
                 return
             server, marker = found
             if motion is None:
-                motion = self._motion = _Motion(key, control)
+                request = self._report("move", key)
+                motion = self._motion = _Motion(key, control, request)
                 server.markers.held = key.name
                 self._send(key, marker, control, InteractiveMarkerFeedback.MOUSE_DOWN)
             motion.is_called = True
@@ -174,7 +181,8 @@ class MarkerServers:
                 server.markers.move(key.name, pose)
                 self._set_known()
                 marker = server.markers.markers[key.name]
-                self._send(key, marker, control, InteractiveMarkerFeedback.POSE_UPDATE)
+                update = InteractiveMarkerFeedback.POSE_UPDATE
+                motion.request.command = self._send(key, marker, control, update)
                 motion.alive_at = 0.0  # again after its period
 
     def release(self) -> None:
@@ -204,14 +212,17 @@ class MarkerServers:
         """Press a button."""
         with self._lock:
             if (found := self._find(key)) is not None:
-                self._send(key, found[1], control, InteractiveMarkerFeedback.BUTTON_CLICK)
+                event = InteractiveMarkerFeedback.BUTTON_CLICK
+                request = self._report(f"press {control} of", key)
+                request.command = self._send(key, found[1], control, event)
 
     def select(self, key: MarkerKey, control: str, entry: int) -> None:
         """Select an entry of the menu of a marker, by its id."""
         with self._lock:
             if (found := self._find(key)) is not None:
                 event = InteractiveMarkerFeedback.MENU_SELECT
-                self._send(key, found[1], control, event, entry)
+                request = self._report(f"select entry {entry} of", key)
+                request.command = self._send(key, found[1], control, event, entry)
 
     def close(self) -> None:
         """End the motion, and publish what waits."""
@@ -340,6 +351,9 @@ class MarkerServers:
         self.known = {it.namespace: it.markers.info for it in self._servers.values()}
         self._is_changed, self._must_draw = False, True
 
+    def _report(self, action: str, key: MarkerKey) -> Request:
+        return self._requests.report(printable(f"{action} marker {key.server}: {key.name}"))
+
     def _send(
         self,
         key: MarkerKey,
@@ -347,7 +361,8 @@ class MarkerServers:
         control: str,
         event: int,
         entry: int = 0,
-    ) -> None:
+    ) -> str:
+        """Send feedback later; return the command that does the same."""
         message = InteractiveMarkerFeedback(
             client_id=self._client,
             marker_name=marker.name,
@@ -358,6 +373,7 @@ class MarkerServers:
         )
         message.header.frame_id = marker.frame  # without a time: at the newest transform
         self._feedback.add(key, message)
+        return topic_pub(f"{key.server}/feedback", message)
 
     def _publish(self, key: MarkerKey, message: InteractiveMarkerFeedback) -> None:
         with self._lock:

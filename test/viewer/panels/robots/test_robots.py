@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.clients import ParameterInfo
+from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panels.robots.joint_rows import joint_rows
 from mujoco_ros.viewer.panels.robots.robots import RobotsPanel
 
@@ -61,6 +61,16 @@ def test_a_slider_sends_the_reference_of_its_joint(show, clients):
     frames = show(RobotsPanel)
     frames.use("##shoulder_pan_joint reference", entered=0.25)
     assert clients.called("command_joints") == [("", {"shoulder_pan_joint": 0.25})]
+
+
+def test_the_last_reference_has_the_command_that_does_the_same(show, clients, monkeypatch):
+    request = Request("command elbow", ok=True, message="published", command="ros2 topic pub")
+    monkeypatch.setattr(clients.commands, "command_joints", lambda *_: request)
+    frames = show(RobotsPanel)
+    assert "Copy" not in frames.seen
+    frames.use("##shoulder_pan_joint reference", entered=0.25)
+    assert {"command elbow: published", "ros2 topic pub"} <= set(frames.texts)
+    assert frames.seen["Copy"]
 
 
 def test_a_slider_sets_the_joint_itself_while_paused(show, state, clients):

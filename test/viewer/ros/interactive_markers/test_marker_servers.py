@@ -18,6 +18,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import InteractionMode, 
 from mujoco_ros.viewer.message_shapes import ShapeKind
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
+from mujoco_ros.viewer.ros.requests import Requests
 
 NAMESPACE, TOPIC = "/planner", "/planner/update"
 GOAL = MarkerKey(NAMESPACE, "goal")
@@ -40,7 +41,8 @@ class Client:
 
     def __init__(self, node: Any, spin_until: Any) -> None:
         endpoints, self._caller = Endpoints(node), CountingCaller(node)
-        self.servers = MarkerServers(self._caller, endpoints)
+        self.requests = Requests(node)
+        self.servers = MarkerServers(self._caller, self.requests, endpoints)
         self.drawings = DrawnTopics(endpoints, lambda: 0.0, self.servers)
         self._spin_until = spin_until
 
@@ -318,3 +320,25 @@ def test_wrong_numbers_cause_no_more_than_a_request_each_second(client, server):
     server.add(marker("via"))
     assert client.until(lambda: "via" in client.markers)
     assert client.calls - before <= 2.0 + (time.monotonic() - start)
+
+
+def test_a_drag_is_one_request_and_each_button_another(client, server):
+    assert client.until(lambda: "goal" in client.markers)
+    client.requests.note_image_age(1.2)
+    drag(client, 0.6)
+    first = client.requests.latest
+    assert first.name == f"move marker {NAMESPACE}: goal, on an image 1.2 s old"
+    drag(client, 0.7)
+    assert client.requests.latest is first
+    assert first.command.startswith(
+        f"ros2 topic pub --once {NAMESPACE}/feedback "
+        "visualization_msgs/msg/InteractiveMarkerFeedback "
+    )
+    assert "position: {x: 0.7, y: 0.1, z: 0.4}" in first.command
+    client.servers.release()
+    drag(client, 0.8)
+    assert client.requests.latest is not first
+    client.servers.release()
+    client.servers.select(GOAL, "menu", 3)
+    assert client.requests.latest.name.startswith(f"select entry 3 of marker {NAMESPACE}: goal")
+    assert "menu_entry_id: 3" in client.requests.latest.command
