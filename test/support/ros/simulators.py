@@ -109,6 +109,10 @@ class Listener:
         """Spin another node of the same context too."""
         self._executor.add_node(node)
 
+    def remove(self, node: Node) -> None:
+        """Stop spinning another node."""
+        self._executor.remove_node(node)
+
     def close(self) -> None:
         self._executor.shutdown()
         self.node.destroy_node()

@@ -13,6 +13,8 @@ TIMEOUT_S = 120.0
 _PERIOD_S = 0.2
 _SETTLING_FRAMES = 10
 """Frames of a new page within which the viewer raises the first window of each dock area."""
+_NOTICE_HEIGHT = 40
+"""Upper part of the page that has the notice of an old image [px]."""
 _RESTING_FRAMES = 3
 """Frames for which a widget is at the same place before it is clicked."""
 
@@ -34,6 +36,24 @@ class PageDriver:
         """Return the page as RGB.  # (height, width, 3) uint8"""
         encoded = np.frombuffer(self.page.screenshot(scale="css"), dtype=np.uint8)
         return cv2.cvtColor(cv2.imdecode(encoded, cv2.IMREAD_COLOR), cv2.COLOR_BGR2RGB)
+
+    def move_to(self, position: tuple[float, float]) -> None:
+        """Move the mouse to a position, without a tip of the widget where it was."""
+        self.page.mouse.move(*position)
+        self.frames(4)
+
+    def part(self, window: str) -> np.ndarray:
+        """Return a window of the page as RGB.  # (height, width, 3) uint8"""
+        left, top, right, bottom = map(int, self.found[window])
+        return self.screenshot()[top:bottom, left:right]
+
+    def scene(self) -> np.ndarray:
+        """Return the scene as RGB, without the notice of an old image above and the bar below.
+
+        # (height, width, 3) uint8
+        """
+        left, top, right, _ = map(int, self.found["##history"])
+        return self.screenshot()[_NOTICE_HEIGHT:top, left:right]
 
     def magenta(self) -> np.ndarray:
         """Return the magenta pixels, x and y, in any light.  # (n, 2)"""
@@ -118,9 +138,10 @@ class PageDriver:
         self.press(self.middle(label))
 
     def type(self, label: str, text: str) -> None:
-        """Replace the text of a field and press return."""
-        self.press(self.middle(label))
+        """Replace the text of a field or slider and press return."""
+        place = self.middle(label)
         self.page.keyboard.down("Control")
+        self.press(place)  # with Ctrl, a slider becomes a field
         self.key("a")  # selects the former text
         self.page.keyboard.up("Control")
         self.frames()
@@ -157,12 +178,23 @@ class PageDriver:
         return found
 
     @property
+    def texts(self) -> list[str]:
+        """The visible texts, each as ``window/text``."""
+        texts: list[str] = self._latest["texts"]
+        return texts
+
+    def items(self, label: str) -> dict[str, float]:
+        """Return the items of the list ``window/label``, and their heights below it when closed."""
+        items: dict[str, float] = self._latest["items"].get(label, {})
+        return items
+
+    @property
     def _latest(self) -> dict[str, Any]:
         """What the viewer wrote last."""
         try:
             latest: dict[str, Any] = json.loads(self._widgets.read_text())
         except FileNotFoundError:
-            return {"frames": 0, "widgets": {}}
+            return {"frames": 0, "widgets": {}, "texts": [], "items": {}}
         return latest
 
     def _request(self, what: str, name: str) -> None:

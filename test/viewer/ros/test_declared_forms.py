@@ -2,79 +2,18 @@
 
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from typing import Any
 
 import pytest
+from hand_panel import Hand
 from rclpy.node import Node
 
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.panel_items import ChoiceField, DisplayedValue, Form, SettingField
 from mujoco_ros.viewer.panel_descriptions import ItemInfo
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
-
-SPECS = {
-    "object": ParameterSpec("object", "", "Object to grasp"),
-    "force": ParameterSpec("force", 1.0, "Force [N]", low=0.0, high=50.0),
-}
-
-
-class Hand(ParameterListener):
-    """A hand in a node that grasps objects that it has found."""
-
-    panel = (
-        Form(
-            "Grasp",
-            (ChoiceField("object", "object", "found"), SettingField("force [N]", "force")),
-            "Grasp",
-            "grasp",
-        ),
-        DisplayedValue("opening", "opening", "m", ("left", "right")),
-    )
-
-    def __init__(self, node: Node) -> None:
-        self.grasped: list[tuple[str, float]] = []
-        self.objects = ["box", "ball"]
-        self.parameters = Parameters(node)
-        self.parameters.declare(SPECS.values())
-        self.parameters.listeners.append(self)
-        group = PanelGroup(
-            name="",
-            items=self.panel,
-            owner=self,
-            path=(),
-            settings=SPECS,
-            press=self.press,
-            evaluate=lambda method: getattr(self, method)(),
-            is_active=lambda: True,
-        )
-        self.server = PanelServer(Endpoints(node), "~", "hand", [group])
-
-    def check_parameters(self, values: Any) -> None:
-        if values.get("object", self.objects[0]) not in self.objects:
-            raise UserInputError(f"there is no '{values['object']}': {', '.join(self.objects)}")
-
-    def press(self, method: str) -> "Future[None]":
-        done: Future[None] = Future()
-        done.set_result(getattr(self, method)())
-        return done
-
-    def found(self) -> list[str]:
-        return self.objects
-
-    def grasp(self) -> None:
-        values = self.parameters.values
-        self.grasped.append((values["object"], values["force"]))
-
-    def opening(self) -> tuple[float, float]:
-        return 0.01, 0.02
 
 
 class Page:
@@ -118,7 +57,7 @@ def page(ros_node: Node, spin_until: Callable[..., bool]) -> Iterator[Page]:
 
 
 def test_a_form_sets_parameters_and_calls_the_method_with_them(page: Page) -> None:
-    form, _ = page.items()
+    form, _, _ = page.items()
     assert page.send(form, object="ball", force=20.0) == (True, "'Grasp' is pressed")
     assert page.hand.grasped == [("ball", 20.0)]
 
@@ -133,16 +72,16 @@ def test_a_form_sets_parameters_and_calls_the_method_with_them(page: Page) -> No
 def test_a_rejected_form_sets_and_calls_nothing(
     page: Page, values: dict[str, Any], message: str
 ) -> None:
-    form, _ = page.items()
+    form, _, _ = page.items()
     is_set, reason = page.send(form, **values)
     assert is_set is False
     assert message in reason
-    assert page.hand.parameters.values == {"object": "", "force": 1.0}
+    assert page.hand.parameters.values == {"object": "box", "force": 1.0, "fingers": 3}
     assert page.hand.grasped == []
 
 
 def test_values_and_changing_alternatives_are_received_while_they_are_watched(page: Page) -> None:
-    form, value = page.items()
+    form, _, value = page.items()
     choice, _ = form.fields
     page.panels.watch([choice.topic, value.topic])
     assert page.until(lambda: page.panels.rows(value.topic) == [["0.01", "0.02"]])

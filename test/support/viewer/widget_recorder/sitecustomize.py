@@ -1,10 +1,12 @@
 """Records the widgets of the viewer's page for tests; Python imports this file at its start.
 
 Only the process that builds a widget has its rectangle. The viewer's process writes the rectangles
-of its windows by title and of its visible widgets by window and label in the last whole frame, and
-the number of its frames to the file that MUJOCO_ROS_WIDGETS names. Files beside it are requests: it
-brings the window to the front whose title is in the one that ends in ``.front``, and scrolls to the
-widget whose window and label are in the one that ends in ``.reveal``.
+of its windows by title and of its visible widgets by window and label in the last whole frame, its
+visible texts, the items of its drop-down lists with their heights below the closed list, and the
+number of its frames to the file that MUJOCO_ROS_WIDGETS names.
+Files beside it are requests: it brings the window to the front whose title is in the one that ends
+in ``.front``, and scrolls to the widget whose window and label are in the one that ends in
+``.reveal``.
 """
 
 import json
@@ -48,9 +50,16 @@ class Recorder:
         self._frames = 0
         self._found: dict[str, list[float]] = {}  # in this frame so far
         self._complete: dict[str, list[float]] = {}  # in the last whole frame, until written
+        self._texts: list[str] = []  # in this frame so far
+        self._complete_texts: list[str] = []
+        self._items: dict[
+            str, dict[str, float]
+        ] = {}  # of each drop-down list, also of former frames
         for name in WIDGETS:
             if hasattr(imgui, name):
                 setattr(imgui, name, self._recorded(getattr(imgui, name)))
+        imgui.Combo = self._recorded_items(imgui.Combo)
+        imgui.TextUnformatted = self._recorded_text(imgui.TextUnformatted)
         self._clicks: dict[int, float] = {}
         imgui.IsMouseDoubleClicked = self._double_clicked
         begin, end = imgui.Begin, imgui.End
@@ -61,6 +70,7 @@ class Recorder:
                 self._front = ""
             if title == EVERY_FRAME:
                 self._frames += 1
+                self._complete_texts, self._texts = self._texts, []
                 self._complete, self._found = self._found, {}
             self._windows.append(title)
             result = begin(title, *args)
@@ -90,7 +100,7 @@ class Recorder:
             result = widget(label, *args, **named)
             imgui = self._imgui
             low, high = imgui.GetItemRectMin(), imgui.GetItemRectMax()
-            name = f"{self._windows[-1] if self._windows else ''}/{label}"
+            name = self._name(label)
             x, y = (low.x + high.x) / 2.0, (low.y + high.y) / 2.0
             middle = imgui.Vec2(x - 1.0, y - 1.0), imgui.Vec2(x + 1.0, y + 1.0)
             if imgui.IsItemVisible() and imgui.IsRectVisible(*middle):
@@ -103,6 +113,28 @@ class Recorder:
 
         return build
 
+    def _name(self, label: str) -> str:
+        return f"{self._windows[-1] if self._windows else ''}/{label}"
+
+    def _recorded_text(self, write: Any) -> Any:
+        def build(words: str) -> None:
+            write(words)
+            if self._imgui.IsItemVisible():
+                self._texts.append(self._name(words))
+
+        return build
+
+    def _recorded_items(self, combo: Any) -> Any:
+        def build(label: str, index: int, items: list[str]) -> Any:
+            gui = self._imgui
+            first = gui.GetStyle().WindowPadding.y + 0.5 * gui.GetTextLineHeight()
+            pitch = gui.GetTextLineHeightWithSpacing()
+            places = {item: first + number * pitch for number, item in enumerate(items)}
+            self._items[self._name(label)] = places
+            return combo(label, index, items)
+
+        return build
+
     def run(self) -> None:
         while True:
             time.sleep(PERIOD_S)
@@ -110,8 +142,14 @@ class Recorder:
             self._revealed = self._requested(".reveal") or self._revealed
             found, self._complete = self._complete, {}
             if found:
+                content = {
+                    "frames": self._frames,
+                    "widgets": found,
+                    "texts": self._complete_texts,
+                    "items": dict(self._items),
+                }
                 draft = self._path.with_suffix(".draft")
-                draft.write_text(json.dumps({"frames": self._frames, "widgets": found}))
+                draft.write_text(json.dumps(content))
                 draft.replace(self._path)
 
     def _requested(self, suffix: str) -> str:
