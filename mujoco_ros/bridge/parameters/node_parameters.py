@@ -20,9 +20,10 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "realtime_priority",
         20,
-        "SCHED_FIFO priority of the physics thread where the system permits it, so that steps are "
-        "not late while other programs are busy; dropped for 10 to 300 s when the machine is too "
-        "slow, not used for a run as fast as possible; 0 is none",
+        "SCHED_FIFO priority of the physics thread where the system permits it, and the next lower "
+        "one for the others of its process, so that steps are not late while other programs are "
+        "busy; dropped for 10 to 300 s when the machine is too slow, not used for a run as fast as "
+        "possible; 0 is none",
         low=0,
         high=99,
         read_only=True,

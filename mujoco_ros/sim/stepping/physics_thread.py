@@ -74,7 +74,8 @@ class PhysicsThread:
             pacer: Schedules the steps; belongs to this thread as well.
             listeners: Called in this order around each step.
             run: Run control of `simulation`; None creates one.
-            priority: Real-time priority to request from the system; 0 for none.
+            priority: Real-time priority to request from the system, the next lower one for the
+                other threads of the process; 0 for none.
             on_end: Called in this thread when it ends, with the exception that ended it.
             clock: Wall time.
         """
@@ -188,6 +189,8 @@ class PhysicsThread:
         finally:
             self.run.end_steps("the simulator is shutting down")
             self._simulation.commands.close()
+            if self._scheduled:
+                schedule(0)  # the other threads continue
             if self._on_end is not None:
                 self._on_end(error)
 

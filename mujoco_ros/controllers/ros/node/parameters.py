@@ -50,7 +50,8 @@ CONTROLLER_NODE_PARAMETERS = (
     replace(
         _SHARED["realtime_priority"],
         description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
-        "so that ticks are not late while other programs are busy; not used in lockstep; 0 is none",
+        "and the next lower one for the others of its process, so that ticks are not late while "
+        "other programs are busy; not used in lockstep; 0 is none",
     ),
     ParameterSpec(
         name="output",
