@@ -90,7 +90,7 @@ def show_list(shown: PageDriver, kind: str) -> None:
 
 
 def differing(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the share of pixels in which two pictures differ clearly."""
+    """Return the share of pixels in which two images differ clearly."""
     return float((np.abs(first.astype(int) - second).max(axis=2) > DIFFERENCE).mean())
 
 
@@ -223,7 +223,7 @@ def test_a_form_of_a_declared_panel_sets_its_fields_by_its_button_alone(shown, l
             shown.click(button)
             shown.wait(lambda: len(hand.grasped) > count, "a grasp")
 
-        shown.type(force, "20")
+        shown.type(force, "20", is_slider=True)
         assert hand.parameters.values["force"] == 1.0, "set without the button"
         grasp("ball")
         hand.objects = ["cup"]
@@ -240,9 +240,9 @@ def test_an_integer_of_a_declared_panel_stays_within_its_limits(shown, listener)
         def is_set(fingers: int) -> bool:
             return hand.parameters.values["fingers"] == fingers
 
-        shown.type(slider, "4")
+        shown.type(slider, "4", is_slider=True)
         shown.wait(lambda: is_set(4), "four fingers")
-        shown.type(slider, "99")
+        shown.type(slider, "99", is_slider=True)
         shown.wait(lambda: is_set(5), "the most fingers")
         _, y = shown.middle(slider)
         shown.press((shown.found[slider][0] + 8.0, y))
@@ -255,13 +255,13 @@ def test_a_value_of_a_declared_panel_is_drawn_as_it_changes(shown, listener):
         shown.wait(lambda: shown.shows(f"{HAND}/fingers##fingers"), "the panel")
         shown.wait(lambda: before in shown.texts, "the value")
         shown.move_to(EMPTY)
-        picture, openings = shown.part(HAND), hand.openings
+        image, openings = shown.part(HAND), hand.openings
         hand.openings = (0.123456, 0.234567)
         after = f"{HAND}/opening: left 0.123456, right 0.234567 m"
         shown.wait(lambda: after in shown.texts, "the new value")
-        shown.wait(lambda: differing(picture, shown.part(HAND)) > 0.0, "its picture")
+        shown.wait(lambda: differing(image, shown.part(HAND)) > 0.0, "its image")
         hand.openings = openings
-        shown.wait(lambda: differing(picture, shown.part(HAND)) == 0.0, "the former picture")
+        shown.wait(lambda: differing(image, shown.part(HAND)) == 0.0, "the former image")
 
 
 def test_a_chosen_signal_is_plotted_until_plots_are_frozen_or_cleared(shown, elbow):
@@ -278,7 +278,7 @@ def test_a_chosen_signal_is_plotted_until_plots_are_frozen_or_cleared(shown, elb
     shown.click(box)
     shown.key("Escape")
     shown.wait(lambda: box not in shown.found and none not in shown.texts, "the plot alone")
-    shown.wait(lambda: differing(empty, shown.part("Plots")) > 0.01, "the picture of the plot")
+    shown.wait(lambda: differing(empty, shown.part("Plots")) > 0.01, "the image of the plot")
     elbow(0.5)
     shown.click("Plots/Freeze")
     shown.middle("Plots/Continue")

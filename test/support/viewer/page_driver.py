@@ -137,11 +137,14 @@ class PageDriver:
         """Click a widget."""
         self.press(self.middle(label))
 
-    def type(self, label: str, text: str) -> None:
-        """Replace the text of a field or slider and press return."""
+    def type(self, label: str, text: str, *, is_slider: bool = False) -> None:
+        """Replace the text of a field, or the number of a slider, and press return."""
         place = self.middle(label)
+        if is_slider:
+            self.page.keyboard.down("Control")  # a slider becomes a field
+            self.frames()
+        self.press(place)
         self.page.keyboard.down("Control")
-        self.press(place)  # with Ctrl, a slider becomes a field
         self.key("a")  # selects the former text
         self.page.keyboard.up("Control")
         self.frames()
