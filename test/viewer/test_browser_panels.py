@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,13 @@ def test_the_title_has_scene_and_robot_and_a_key_shows_and_hides_the_keys(shown)
 def test_a_model_of_the_list_is_spawned_and_deleted_after_a_question(shown, listener):
     show_list(shown, "model")
     shown.type("World/##search model", "carton")
-    shown.middle("World/Spawn")  # below the list, which is then visible
+    around = cycle(("World/##search model", "World/Spawn"))  # above and below the list
+
+    def scroll_to_the_list() -> bool:
+        shown.middle(next(around))
+        return any(label.startswith("World/carton.xml##") for label in shown.found)
+
+    shown.wait(scroll_to_the_list, "carton.xml in the list")
     choose(shown, "carton.xml", "box.xml")
     shown.click("World/Spawn")
     assert listener.spin_until(lambda: "carton" in entities(listener))
