@@ -20,6 +20,7 @@ PLAYING, PAUSED = "playing", "paused"
 STALE_S = 0.5
 """Age from which on the page calls its image old [s]."""
 
+Vector = tuple[float, float, float]
 CameraKey = tuple[str, str]
 """Namespace of the robot and name of the camera."""
 
@@ -303,18 +304,26 @@ class DrawingClient(Protocol):
 
 
 class DriveClient(Protocol):
-    """Topics of commanded velocities of walking and driving robots.
+    """Topics of commanded velocities: of walking and driving robots, and of frames of robots.
 
     Attributes:
-        topics: The topics that something subscribes to.
+        topics: The topics ``cmd_vel`` that something subscribes to.
+        tool_topics: Those of Cartesian controllers, ``target_twist``.
     """
 
     topics: Sequence[str]
+    tool_topics: Sequence[str]
 
-    def drive(self, topic: str, forwards: float, left: float, turn: float) -> Request:
-        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
+    def drive(self, topic: str, linear: Vector, angular: Vector) -> Request:
+        """Publish a velocity until `stop`, or until a second after the last call.
 
         The request is the same one until then.
+
+        Args:
+            topic: The topic.
+            linear: Velocity [m/s]: forwards, left and up of a robot; of a tool, along the axes of
+                ``world``.
+            angular: Angular velocity about the same axes [rad/s].
         """
 
     def stop(self, topic: str) -> None:

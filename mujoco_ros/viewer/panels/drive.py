@@ -95,14 +95,13 @@ class DrivePanel(Panel):
             self._turn = 0.0
         if is_held or is_turning:
             fastest = self.fastest
-            velocity = (
-                ahead * fastest["forwards"],
-                left * fastest["left"],
-                self._turn * fastest["turn"],
-            )
+            forwards, to_left = ahead * fastest["forwards"], left * fastest["left"]
+            turn = self._turn * fastest["turn"]
             self._is_driving = True
-            self._request = self._drive.drive(self._selected, *velocity)
-            widgets.text("{:.2f} m/s ahead, {:.2f} m/s left, {:.2f} rad/s".format(*velocity))
+            self._request = self._drive.drive(
+                self._selected, (forwards, to_left, 0.0), (0.0, 0.0, turn)
+            )
+            widgets.text(f"{forwards:.2f} m/s ahead, {to_left:.2f} m/s left, {turn:.2f} rad/s")
         else:
             self._stop()
             widgets.text(f"Hold the pad or the slider to publish on {self._selected}.")

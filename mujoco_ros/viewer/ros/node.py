@@ -129,7 +129,9 @@ class ViewerNode:
     def _spin(self) -> None:
         while not self._ended.is_set() and self._context.ok():
             try:
-                is_sending = self._commands.is_pulling or self._markers.is_sending
+                is_sending = (
+                    self._commands.is_pulling or self._markers.is_sending or self._drive.is_driving
+                )
                 self._executor.spin_once(timeout_sec=REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data
                 _LOG.exception("the viewer's executor failed and continues")

@@ -10,16 +10,14 @@ import numpy as np
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import CommandClient
+from mujoco_ros.viewer.clients import CommandClient, Vector
 
 TARGET, MOCAP = "target ", "mocap "
 """Prefixes of the names of targets and mocap bodies."""
-_SPEED_M_S, _SPEED_RAD_S = 0.2, 0.8
+SPEED_M_S, SPEED_RAD_S = 0.2, 0.8
 """Velocities at full deflection [m/s, rad/s]."""
 _LONGEST_STEP_S = 0.1
 """Longest time of one motion [s]: a viewer that stalls causes no jump."""
-
-Vector = tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,7 @@ def _moved(pose: Pose, linear: Vector, angular: Vector, step_s: float) -> Pose:
     turn, quat = np.zeros((2, 4))
     rate = math.hypot(*angular)
     axis = np.array(angular) / rate if rate else np.array([1.0, 0.0, 0.0])
-    mujoco.mju_axisAngle2Quat(turn, axis, _SPEED_RAD_S * rate * step_s)
+    mujoco.mju_axisAngle2Quat(turn, axis, SPEED_RAD_S * rate * step_s)
     mujoco.mju_mulQuat(quat, turn, pose.quat_wxyz)
     mujoco.mju_normalize4(quat)
-    return Pose(position=pose.position + _SPEED_M_S * step_s * np.array(linear), quat_wxyz=quat)
+    return Pose(position=pose.position + SPEED_M_S * step_s * np.array(linear), quat_wxyz=quat)

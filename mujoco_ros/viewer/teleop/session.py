@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.clients import Clients, ImageKey, ImageKind
+from mujoco_ros.viewer.clients import Clients, ImageKey, ImageKind, Vector
 from mujoco_ros.viewer.teleop.control_slot import ControlSlot
-from mujoco_ros.viewer.teleop.frame_motion import FrameMotion, Vector
-from mujoco_ros.viewer.teleop.status import PageStatus
+from mujoco_ros.viewer.teleop.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
+from mujoco_ros.viewer.teleop.status import PageStatus, is_tool, velocity_topic
 from mujoco_ros.viewer.web.access import Role
 
 IMAGE_WIDTH = 480
@@ -150,8 +150,8 @@ class TeleopSession:
         """End the motion that this page commands."""
         if self.is_motion_commanded:
             self.is_motion_commanded = False
-            if self._moved.startswith("/"):
-                self._clients.drive.stop(self._moved)
+            if topic := velocity_topic(self._moved):
+                self._clients.drive.stop(topic)
             else:
                 self._motion.stop()
 
@@ -229,16 +229,23 @@ class TeleopSession:
             self.stop()
         self._moved, self.is_motion_commanded = name, True
         self._commanded_at = self._now()
-        if name.startswith("/"):
-            speeds = self._speeds
-            self._clients.drive.drive(
-                name,
-                linear[0] * speeds["forwards"],
-                linear[1] * speeds["left"],
-                angular[2] * speeds["turn"],
-            )
+        if topic := velocity_topic(name):
+            fastest, turning = self._fastest(name)
+            self._clients.drive.drive(topic, _scaled(linear, fastest), _scaled(angular, turning))
         else:
             self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
+
+    def _fastest(self, name: str) -> tuple[Vector, Vector]:
+        """Return the velocities of a robot or tool at full deflection [m/s, rad/s]."""
+        if is_tool(name):
+            return (SPEED_M_S,) * 3, (SPEED_RAD_S,) * 3
+        speeds = self._speeds
+        return (speeds["forwards"], speeds["left"], 0.0), (0.0, 0.0, speeds["turn"])
+
+
+def _scaled(deflections: Vector, fastest: Vector) -> Vector:
+    x, y, z = (share * it for share, it in zip(deflections, fastest, strict=True))
+    return x, y, z
 
 
 def _deflections(name: str, value: Any) -> Vector:

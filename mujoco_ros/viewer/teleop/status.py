@@ -15,6 +15,9 @@ _PERIOD_S = 0.1
 _KEPT_ROWS = 300
 """Rows of samples for pages that are opened later: half a minute."""
 
+_TOOL, _TOPIC = "tool ", "/target_twist"
+"""Prefix of the names of tools, and the end of their topics, which the names lack."""
+
 Row = tuple[int, float, Sequence[float | None]]
 """Number, simulated time [s], and the value of each curve; None is not a number."""
 
@@ -76,7 +79,11 @@ class PageStatus:
                 {"name": it.name, "state": it.state, "available": list(it.available)}
                 for it in clients.controllers.known.values()
             ],
-            "movable": [*clients.drive.topics, *self._frames()],
+            "movable": [
+                *clients.drive.topics,
+                *(f"{_TOOL}{it.removesuffix(_TOPIC) or '/'}" for it in clients.drive.tool_topics),
+                *self._frames(),
+            ],
             "cameras": [*self.cameras],
             "curves": self._names,
             "request": request.summary if request is not None else "",
@@ -97,3 +104,15 @@ class PageStatus:
             shown = [float(f"{it:.5g}") if math.isfinite(it) else None for it in values]
             self._kept.append((self._number, round(newest, 3), shown))
         self.rows = tuple(self._kept)
+
+
+def is_tool(name: str) -> bool:
+    """Return whether a name on the pages is that of a tool."""
+    return name.startswith(_TOOL)
+
+
+def velocity_topic(name: str) -> str:
+    """Return the topic of the velocity of a robot or tool by its name on the pages; else empty."""
+    if is_tool(name):
+        return f"{name.removeprefix(_TOOL).rstrip('/')}{_TOPIC}"
+    return name if name.startswith("/") else ""

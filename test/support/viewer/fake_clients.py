@@ -16,6 +16,7 @@ from mujoco_ros.viewer.clients import (
     ParameterInfo,
     Request,
     Thumbnail,
+    Vector,
 )
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
@@ -200,9 +201,10 @@ class FakeMarkers:
 class FakeDrive:
     record: Record
     topics: tuple[str, ...] = ()
+    tool_topics: tuple[str, ...] = ()
 
-    def drive(self, topic: str, forwards: float, left: float, turn: float) -> None:
-        self.record("drive", topic, forwards, left, turn)
+    def drive(self, topic: str, linear: Vector, angular: Vector) -> None:
+        self.record("drive", topic, linear, angular)
 
     def stop(self, topic: str) -> None:
         self.record("stop", topic)

@@ -25,6 +25,7 @@ from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 PATIENCE_S = 120.0
 TOPIC = "/cmd_vel"
+TOOL_TOPIC = "/cartesian_controller/target_twist"
 SPEEDS = {"forwards": 0.3, "left": 0.1, "turn": 0.35}
 
 
@@ -33,7 +34,7 @@ class ServedPages:
 
     def __init__(self) -> None:
         self.state, self.clients = StillState("arm"), FakeClients()
-        self.clients.drive.topics = (TOPIC,)
+        self.clients.drive.topics, self.clients.drive.tool_topics = (TOPIC,), (TOOL_TOPIC,)
         self.clients.controllers.known = {
             "/walk": ControllerInfo(name="/walk", state="STAND", available=("go", "rest"))
         }

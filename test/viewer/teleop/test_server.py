@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from served_pages import SPEEDS, TOPIC, ServedPages, until
+from served_pages import SPEEDS, TOOL_TOPIC, TOPIC, ServedPages, until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
@@ -17,6 +17,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import Update
 
 ZERO = [0, 0, 0]
+AHEAD = (TOPIC, (SPEEDS["forwards"], 0.0, 0.0), (0.0, 0.0, 0.0))
 PORTRAIT, LANDSCAPE = (390, 844), (844, 390)
 GAMEPAD = """
     window.pad = {
@@ -114,8 +115,7 @@ def hold_ahead(page: Any, served: ServedPages) -> None:
     """Deflect the pad fully ahead, and keep it there until the robot is driven."""
     page.wait_for_selector("#owner:text('You have control.')")
     push_ahead(page)
-    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
-    wait_for(page, lambda: ahead in served.clients.called("drive"), "the pad drives")
+    wait_for(page, lambda: AHEAD in served.clients.called("drive"), "the pad drives")
 
 
 def push_ahead(page: Any) -> None:
@@ -259,11 +259,34 @@ def test_a_gamepad_drives_while_a_shoulder_button_is_held(served, open_page, pat
     page.wait_for_timeout(200.0)
     assert clients.called("drive") == [], "it drives without the button"
     page.evaluate(press, True)
-    ahead = (TOPIC, SPEEDS["forwards"], 0.0, 0.0)
-    wait_for(page, lambda: ahead in clients.called("drive"), "the gamepad drives")
-    assert clients.called("drive")[0][1] < 0.9 * SPEEDS["forwards"], "the velocity jumps"
+    wait_for(page, lambda: AHEAD in clients.called("drive"), "the gamepad drives")
+    assert clients.called("drive")[0][1][0] < 0.9 * SPEEDS["forwards"], "the velocity jumps"
     page.evaluate(press, False)
     wait_for(page, lambda: clients.calls[-1] == ("stop", TOPIC), "the end of the motion")
+
+
+@pytest.mark.parametrize("leave", ["release", "hide", "close"])
+@pytest.mark.parametrize("button", [4, 5], ids=["translates", "rotates"])
+def test_a_gamepad_moves_a_tool_until_its_button_is_released_or_the_page_is_left(
+    served, open_page, button, leave
+):
+    page, clients = open_page(script=GAMEPAD), served.clients
+    page.select_option("#target", "tool /cartesian_controller")
+    page.wait_for_selector("#turn span:text('up, turn')")
+    page.evaluate("(button) => { window.pad.buttons[button].pressed = true; }", button)
+    ahead = ((0.2, 0.0, 0.0), (0.0, 0.0, 0.0)) if button == 4 else ((0.0,) * 3, (0.0, 0.8, 0.0))
+    wait_for(page, lambda: (TOOL_TOPIC, *ahead) in clients.called("drive"), "the tool moves")
+    if leave == "release":
+        page.evaluate("(button) => { window.pad.buttons[button].pressed = false; }", button)
+    elif leave == "hide":
+        page.evaluate(HIDE, True)
+    else:
+        page.close()
+    until(
+        lambda: clients.calls[-1] == ("stop", TOOL_TOPIC),
+        "the end of the motion",
+        lambda: time.sleep(0.05) if leave == "close" else page.wait_for_timeout(50.0),
+    )
 
 
 def test_a_gamepad_moves_a_target_from_where_it_is(served, open_page):

@@ -14,12 +14,13 @@ from mujoco_ros.viewer.web.access import Role
 
 SPEEDS = {"forwards": 0.5, "left": 0.2, "turn": 1.0}
 ZERO = [0, 0, 0]
+TOOL, TWIST = "tool /arm/cartesian_controller", "/arm/cartesian_controller/target_twist"
 
 
 @dataclass
 class FakeStatus:
     values: dict[str, Any] = field(
-        default_factory=lambda: {"movable": ["/cmd_vel", "/b/cmd_vel", "target box"]}
+        default_factory=lambda: {"movable": ["/cmd_vel", "/b/cmd_vel", TOOL, "target box"]}
     )
     cameras: dict[str, Any] = field(default_factory=dict)
 
@@ -63,17 +64,24 @@ def page() -> Harness:
 
 def test_deflections_are_shares_of_the_largest_velocities(page):
     page.move(angular=(0, 0, -0.5))
-    assert page.clients.calls == [("drive", "/cmd_vel", 0.5, 0.1, -0.5)]
+    page.move("/b/cmd_vel", linear=(1, 1, 1), angular=(1, 1, 1))
+    page.move(TOOL, linear=(1, -1, 0.5), angular=(1, -1, 0.5))
+    assert page.clients.called("drive") == [
+        ("/cmd_vel", (0.5, 0.1, 0.0), (0.0, 0.0, -0.5)),
+        ("/b/cmd_vel", (0.5, 0.2, 0.0), (0.0, 0.0, 1.0)),
+        (TWIST, (0.2, -0.2, 0.1), (0.8, -0.8, 0.4)),
+    ]
 
 
-def test_a_motion_ends_when_the_page_commands_nothing_for_half_a_second(page):
-    page.move()
+@pytest.mark.parametrize(("name", "topic"), [("/cmd_vel", "/cmd_vel"), (TOOL, TWIST)])
+def test_a_motion_ends_when_the_page_commands_nothing_for_half_a_second(page, name, topic):
+    page.move(name)
     page.time = 0.4
     page.session.check()
     assert page.clients.called("stop") == []
     page.time = 0.6
     page.session.check()
-    assert page.clients.called("stop") == [("/cmd_vel",)]
+    assert page.clients.called("stop") == [(topic,)]
     assert page.motion.calls == []
 
 
