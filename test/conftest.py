@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -54,6 +55,7 @@ settings.load_profile("no_deadline")
 SpinUntil = Callable[..., bool]
 
 _HERE = Path(__file__).resolve().parent
+_VIEWER = "test/viewer/"
 _WITHOUT_PROGRAMS = ("control", "controllers", "fsm", "model", "motion", "sim")
 """Folders whose tests start few processes, and so end soon."""
 
@@ -64,17 +66,33 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 1
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Return a scheduler that gives whole files to workers, and all with the viewer to one.
+
+    Each browser draws with the processor: several would take it from each other and all tests.
+    """
+    from xdist.scheduler import LoadFileScheduling
+
+    class ScheduleByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "viewer" if nodeid.startswith(_VIEWER) else super()._split_scope(nodeid)
+
+    return ScheduleByFile(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the slow files first; at the end, one of them would run alone.
+    """Run the slow files first, as the viewer's; at the end, one of them would run alone.
 
     Within a file, run tests that start their own simulators first, before a shared one runs.
     """
     files = {path: number for number, path in enumerate(dict.fromkeys(i.path for i in items))}
 
-    def place(item: pytest.Item) -> tuple[bool, int, bool]:
-        short = item.path.relative_to(_HERE).parts[0] in _WITHOUT_PROGRAMS
+    def place(item: pytest.Item) -> tuple[int, int, bool]:
+        folder = item.path.relative_to(_HERE).parts[0]
+        order = 0 if folder == "viewer" else 2 if folder in _WITHOUT_PROGRAMS else 1
         fixtures = getattr(item, "fixturenames", ())
-        return short, files[item.path], "start" not in fixtures or "start_shared" in fixtures
+        return order, files[item.path], "start" not in fixtures or "start_shared" in fixtures
 
     items.sort(key=place)
 
