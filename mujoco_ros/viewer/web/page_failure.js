@@ -8,6 +8,8 @@ const pageFailure = (() => {
     "position:fixed;top:45%;left:50%;transform:translate(-50%,-50%);z-index:9999;" +
     "padding:12px 24px;border-radius:8px;background:#c62828;color:#fff;" +
     "font:16px sans-serif;white-space:pre-line;text-align:center";
+  const LOST = "graphics lost at";
+  const LOST_AGAIN_MS = 30000;
   let hasFailed = false;
 
   const show = (reason, remedy) => {
@@ -21,6 +23,14 @@ const pageFailure = (() => {
   const stop = (error) =>
     show(`The viewer has stopped: ${error}`, "Reload this page, or use the phone page.");
 
+  // The driver restarts or the machine slept; the program cannot draw again, a new one can.
+  const reload = () => {
+    const last = Number(sessionStorage.getItem(LOST));
+    sessionStorage.setItem(LOST, Date.now());
+    if (Date.now() - last > LOST_AGAIN_MS) location.reload();
+    else stop("the browser has lost its graphics context");
+  };
+
   const getContext = HTMLCanvasElement.prototype.getContext;
   HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
     const context = getContext.call(this, kind, ...rest);
@@ -29,6 +39,8 @@ const pageFailure = (() => {
         "This browser has no WebGL 2, which the viewer needs.",
         "Allow hardware acceleration in its settings, or use the phone page.",
       );
+    } else if (kind === "webgl2") {
+      this.addEventListener("webglcontextlost", reload);
     }
     return context;
   };

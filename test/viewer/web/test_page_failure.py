@@ -15,7 +15,9 @@ RELOAD = "\nReload this page, or use the phone page."
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     page = browser.new_page()
-    page.set_content(f"<html><head>{part('page_failure').decode()}</head><body></body></html>")
+    body = f"<html><head>{part('page_failure').decode()}</head><body></body></html>"
+    page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
+    page.goto("http://localhost/")
     yield page
     page.close()
 
@@ -70,3 +72,15 @@ def test_errors_of_other_scripts_do_not_stop_the_page(page):
     page.evaluate("setTimeout(() => { throw new Error('of an extension'); })")
     page.wait_for_timeout(300)
     assert not page.evaluate("pageFailure.hasFailed")
+
+
+def test_a_page_that_loses_its_graphics_is_loaded_again_but_not_over_and_over(page):
+    lose = """() => {
+        const context = document.createElement("canvas").getContext("webgl2");
+        context.getExtension("WEBGL_lose_context").loseContext();
+    }"""
+    with page.expect_event("load"):
+        page.evaluate(lose)
+    assert not page.evaluate("pageFailure.hasFailed")
+    page.evaluate(lose)
+    assert shown(page) == f"{STOPPED}the browser has lost its graphics context{RELOAD}"
