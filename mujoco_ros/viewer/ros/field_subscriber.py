@@ -94,9 +94,16 @@ class FieldSubscriber:
         self._search_at = now + _GRAPH_S
         node = self._endpoints.node
         found = dict(sorted(node.get_topic_names_and_types()))
-        self._kinds = {name: kinds[0] for name, kinds in found.items() if len(kinds) == 1}
+        self._kinds = {name: self._kind(name, kinds) for name, kinds in found.items()}
         self.topics = tuple(name for name in self._kinds if node.count_publishers(name))
         self._match()
+
+    def _kind(self, topic: str, kinds: Sequence[str]) -> str:
+        """Return the type of a topic: of several, the first that is published."""
+        if len(kinds) > 1:
+            offers = self._endpoints.node.get_publishers_info_by_topic(topic)
+            kinds = sorted({it.topic_type for it in offers}) or kinds
+        return kinds[0]
 
     def _match(self) -> None:
         """Open and close subscriptions."""

@@ -3,7 +3,9 @@
 import time
 
 import pytest
-from geometry_msgs.msg import PointStamped
+import rclpy
+from geometry_msgs.msg import Point, PointStamped
+from rclpy.context import Context
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
@@ -67,6 +69,19 @@ def test_the_fields_of_an_inspected_topic_are_those_of_a_message(fields, until, 
     assert fields.take() == [], "nothing is watched"
     fields.inspect("")
     assert until(lambda: publisher.get_subscription_count() == 0)
+
+
+def test_a_topic_has_the_type_that_is_published(fields, until, ros_node):
+    publisher = ros_node.create_publisher(PointStamped, TOPIC, 10)
+    with Context() as context:  # a participant has one type for a topic
+        other = rclpy.create_node("other", context=context)
+        other.create_subscription(Point, TOPIC, lambda _message: None, 10)
+        kinds = ["geometry_msgs/msg/Point", "geometry_msgs/msg/PointStamped"]
+        assert until(lambda: (TOPIC, kinds) in ros_node.get_topic_names_and_types())
+        assert until(lambda: TOPIC in fields.topics)
+        fields.inspect(TOPIC)
+        assert until(lambda: publisher.publish(point(1.0)) or fields.inspect(TOPIC))
+        assert "point.z" in fields.inspect(TOPIC)
 
 
 def test_huge_messages_are_not_read(fields, until, ros_node):
