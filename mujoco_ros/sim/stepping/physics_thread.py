@@ -1,7 +1,5 @@
 """The physics thread: the only place that reads the wall clock and sleeps."""
 
-import logging
-import math
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -16,16 +14,11 @@ from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status, control_status, engine_status
 from mujoco_ros.sim.stepping.step_listener import StepListener, overrides
-from mujoco_ros.sim.stepping.thread_priority import NOT_PERMITTED, schedule
+from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
 
-_LOG = logging.getLogger(__name__)
 _LONGEST_SLEEP_S = 0.01
 _LONGEST_PAUSE_S = 0.1
 """Commands end a pause at once; this is for code that sets `Simulation.paused` directly."""
-_OVERLOAD_S = 0.2
-"""Time dropped between two reports from which on the machine counts as too slow."""
-_WITHOUT_PRIORITY_S = (10.0, 300.0)
-"""Time for which such a machine has no real-time priority: at first, and after doublings [s]."""
 
 
 class Clock(Protocol):
@@ -86,13 +79,8 @@ class PhysicsThread:
         self._before_step = overrides(listeners, StepListener.before_step)
         self._after_step = overrides(listeners, StepListener.after_step)
         self._while_paused = overrides(listeners, StepListener.while_paused)
-        self._priority = priority
-        self._scheduled = 0
-        self._without_priority_s = 0.0
-        self._scheduled_at = -math.inf
-        self._restore_at: float | None = None  # while the priority is dropped
+        self._priority = RealTimePriority(priority, "steps")
         self._stepping, self._factor = False, pacer.factor
-        self._overload_at = _OVERLOAD_S
         self._on_end = on_end
         self._clock: Clock = clock or WallClock()
         self._ending = False
@@ -141,41 +129,13 @@ class PhysicsThread:
         simulation.commands.longest = 0
         self._steps = 0
         self._since = now
-        self._overload_at = pacer.dropped_s + _OVERLOAD_S
+        self._priority.excuse(pacer.dropped_s)
         return status
 
     def _reschedule(self, now: float, *, stepping: bool) -> None:
-        """Request the real-time priority, or none for a run that never yields the processor.
-
-        A machine that was too slow gets it only when it is due again.
-        """
+        """Request the real-time priority, or none for a run that never yields the processor."""
         self._stepping, self._factor = stepping, self._pacer.factor
-        self._overload_at = self._pacer.dropped_s + _OVERLOAD_S
-        if self._restore_at is not None and now < self._restore_at:
-            return
-        self._restore_at = None
-        self._schedule(self._priority if self._factor and not stepping else 0, now)
-
-    def _drop_priority(self, now: float) -> None:
-        """Drop the real-time priority, for longer each time unless it was kept for long."""
-        shortest, longest = _WITHOUT_PRIORITY_S
-        last = 0.0 if now - self._scheduled_at > longest else self._without_priority_s
-        self._without_priority_s = min(max(2.0 * last, shortest), longest)
-        _LOG.warning(
-            "too slow for real time: dropping the real-time priority for %g s",
-            self._without_priority_s,
-        )
-        self._schedule(0, now)
-        self._restore_at = now + self._without_priority_s
-
-    def _schedule(self, priority: int, now: float) -> None:
-        if priority == self._scheduled:
-            return
-        if schedule(priority):
-            self._scheduled, self._scheduled_at = priority, now
-        else:
-            self._priority = 0  # request and log once
-            _LOG.info(NOT_PERMITTED, "steps")
+        self._priority.want(bool(self._factor) and not stepping, now, self._pacer.dropped_s)
 
     def _run(self) -> None:
         error: BaseException | None = None
@@ -189,14 +149,14 @@ class PhysicsThread:
         finally:
             self.run.end_steps("the simulator is shutting down")
             self._simulation.commands.close()
-            if self._scheduled:
-                schedule(0)  # the other threads continue
+            self._priority.release()
             if self._on_end is not None:
                 self._on_end(error)
 
     def _loop(self) -> None:
         simulation, pacer, run, clock = self._simulation, self._pacer, self.run, self._clock
         commands, step, now_s = simulation.commands, simulation.step, clock.now
+        priority = self._priority
         drain, period, cost = commands.drain, self._period.add, self._cost.add
         gates, before_step, after_step = self._gates, self._before_step, self._after_step
         last = self._since = now_s()
@@ -224,11 +184,7 @@ class PhysicsThread:
                     clock.sleep(min(delay, _LONGEST_SLEEP_S))
                     continue
                 pacer.started(now)
-                if self._scheduled:
-                    if pacer.dropped_s > self._overload_at:
-                        self._drop_priority(now)
-                elif self._restore_at is not None and now >= self._restore_at:
-                    self._reschedule(now, stepping=stepping)
+                priority.check(now, pacer.dropped_s)
             period(now - last)
             last = now
             for call in before_step:

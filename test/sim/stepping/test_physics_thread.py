@@ -10,7 +10,7 @@ import pytest
 
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
-from mujoco_ros.sim.stepping import physics_thread as loop
+from mujoco_ros.sim.stepping import thread_priority
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.run_control import RunState, Steps
@@ -386,7 +386,7 @@ def scheduled(monkeypatch):
         requests.append(priority)
         return True
 
-    monkeypatch.setattr(loop, "schedule", schedule)
+    monkeypatch.setattr(thread_priority, "schedule", schedule)
     return requests
 
 
@@ -410,7 +410,9 @@ def test_steps_on_request_yield_the_processor(run, scheduled):
 def test_a_denied_priority_is_requested_once(run, monkeypatch, caplog):
     caplog.set_level("INFO")
     requests: list[int] = []
-    monkeypatch.setattr(loop, "schedule", lambda priority: bool(requests.append(priority)))
+    monkeypatch.setattr(
+        thread_priority, "schedule", lambda priority: bool(requests.append(priority))
+    )
     running = run(1.0, priority=7)
     for number, factor in enumerate((2.0, 3.0, 4.0)):
         running.at(

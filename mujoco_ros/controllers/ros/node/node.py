@@ -57,7 +57,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.stepping.thread_priority import NOT_PERMITTED, schedule
+from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -94,7 +94,8 @@ class ControllerNode(Node):
         index = find_robot(plant, values["robot"])
         robot, simulator = robot_model(plant, index), values["simulator"]
         # In lockstep the clock waits for the ticks, and a run may be as fast as possible.
-        self._priority = 0 if values["lockstep"] else values["realtime_priority"]
+        priority = 0 if values["lockstep"] else values["realtime_priority"]
+        self._priority = RealTimePriority(priority, "ticks")
         self._caller = caller
         self._planners: list[Planner] = []
         self._first_plans: list[Future[MotionPlan]] = []
@@ -172,8 +173,7 @@ class ControllerNode(Node):
 
     def start(self) -> None:
         """Request the real-time priority for the calling thread, which will run the ticks."""
-        if self._priority and not schedule(self._priority):
-            self.get_logger().info(NOT_PERMITTED % "ticks")
+        self._priority.want(True, time.monotonic(), self._pacing.lost_s)
 
     def stop(self) -> None:
         """Stop the controller, with all joints holding, and close the planners."""
@@ -223,7 +223,9 @@ class ControllerNode(Node):
         with self._resets.handle:
             while (taken := self._resets.handle.take_message(Header, False)) is not None:
                 self._follow_reset(taken[0])
-        self._pacing.receive(time.monotonic())
+        now = time.monotonic()
+        self._pacing.receive(now)
+        self._priority.check(now, self._pacing.lost_s)
 
     def _now(self) -> float:
         return 1e-9 * (self._observations.stamp or 0)
@@ -234,6 +236,7 @@ class ControllerNode(Node):
         self._pacing.poll(now)
 
     def _publish_diagnostics(self) -> None:
+        self._priority.excuse(self._pacing.lost_s)
         report = partial(self._pacing.report, time.monotonic())
         self._diagnostics.publish(self._now(), {"controller": report})
 

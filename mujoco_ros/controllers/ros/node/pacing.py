@@ -112,6 +112,11 @@ class ControllerPacing:
         """The robot's time, from its last stamp [s]."""
         return 1e-9 * (self._observations.stamp or 0)
 
+    @property
+    def lost_s(self) -> float:
+        """Real time lost by slow ticks since the start [s]."""
+        return self._slow.total_s
+
     def receive(self, now: float) -> None:
         """Process a message of the robot, received at the wall time `now` [s]."""
         stamp = self._observations.stamp

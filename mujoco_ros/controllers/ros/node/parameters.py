@@ -51,7 +51,8 @@ CONTROLLER_NODE_PARAMETERS = (
         _SHARED["realtime_priority"],
         description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
         "and the next lower one for the others of its process, so that ticks are not late while "
-        "other programs are busy; not used in lockstep; 0 is none",
+        "other programs are busy; dropped for 10 to 300 s when ticks are too slow, not used in "
+        "lockstep; 0 is none",
     ),
     ParameterSpec(
         name="output",
