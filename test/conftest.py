@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -66,19 +66,16 @@ def pytest_xdist_auto_num_workers() -> int:
     return len(os.sched_getaffinity(0)) + 1
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Return a scheduler that gives whole files to workers, and all with the viewer to one.
+@pytest.hookimpl(optionalhook=True, wrapper=True)
+def pytest_xdist_make_scheduler() -> Generator[None, Any, Any]:
+    """Give all files with the viewer to one worker.
 
     Each browser draws with the processor: several would take it from each other and all tests.
     """
-    from xdist.scheduler import LoadFileScheduling
-
-    class ScheduleByFile(LoadFileScheduling):
-        def _split_scope(self, nodeid: str) -> str:
-            return "viewer" if nodeid.startswith(_VIEWER) else super()._split_scope(nodeid)
-
-    return ScheduleByFile(config, log)
+    scheduler = yield
+    if split := getattr(scheduler, "_split_scope", None):
+        scheduler._split_scope = lambda test: _VIEWER if test.startswith(_VIEWER) else split(test)
+    return scheduler
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
