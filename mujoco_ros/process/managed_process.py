@@ -19,6 +19,8 @@ EARLY_S = 5.0
 DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
+_FRESH_S = 0.5
+"""Time after a heartbeat in which the processor time of the process is not read."""
 BUSY_S = 60.0
 """Longest processor time beyond the deadline of a heartbeat, which ends endless loops."""
 _SUSPENDED_S = 0.4
@@ -77,8 +79,8 @@ class ManagedProcess:
         self._start_at: float | None = None
         self._started_at = self._checked_at = 0.0
         self._failed_starts = 0
-        self._last_deadline = 0.0
-        self._times = (0.0, 0.0)
+        self._last_deadline = self._beat_at = 0.0
+        self._times: tuple[float, float] | None = None
         self._hung = False
         self._output = b""
 
@@ -126,7 +128,7 @@ class ManagedProcess:
         elif suspended:
             # The process was probably suspended as well and needs time for its next heartbeat.
             self._deadline[0] = max(self._deadline[0], now + TIMEOUT_S)
-        elif now > self._extended_deadline(self._process.pid) and not self._hung:
+        elif not self._hung and self._is_overdue(now, self._process.pid):
             self._hung = True
             self._process.kill()
 
@@ -146,16 +148,20 @@ class ManagedProcess:
         assert process.stderr is not None
         process.stderr.close()
 
-    def _extended_deadline(self, pid: int) -> float:
-        """Return the deadline, later by the time in which the process worked or could not [s].
+    def _is_overdue(self, now: float, pid: int) -> bool:
+        """Return whether the deadline is over, later by the time in which it worked or could not.
 
         A process that computes is slow; one that neither computes nor waits for a processor hangs.
         """
-        deadline, times = self._deadline[0], processor_times(pid)
+        deadline = self._deadline[0]
         if deadline != self._last_deadline:
-            self._last_deadline, self._times = deadline, times
-        used, waited = (time - before for time, before in zip(times, self._times, strict=True))
-        return deadline + min(used, BUSY_S) + waited
+            self._last_deadline, self._beat_at, self._times = deadline, now, None
+        if now - self._beat_at < _FRESH_S:
+            return False
+        times = processor_times(pid)
+        self._times = before = self._times or times
+        used, waited = (time - it for time, it in zip(times, before, strict=True))
+        return now > deadline + min(used, BUSY_S) + waited
 
     def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None

@@ -1,7 +1,7 @@
 """The topic /diagnostics."""
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
 
@@ -41,11 +41,15 @@ class Diagnostics(Component):
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status
         self._rejections = context.rejections.counts
-        self._components = tuple(components)
         self._rows: dict[str, Row] = {"world": world(lambda: context.models.holds)}
-        for component in self._components:
-            if type(component).report is not Component.report:
+        self._further: list[Callable[[], Mapping[str, DiagnosticReport] | None]] = []
+        for component in components:
+            kind = type(component)
+            if kind.report is not Component.report:
                 self._add_row(component)
+            if kind.reports is not Component.reports:
+                failed = f"{kind.__name__} failed to report"
+                self._further.append(guarded(component.reports, failed))
         self._publisher = DiagnosticPublisher(context.node, limits=context.values)
         log = context.node.get_logger()
         # rclpy requires one call site for each severity.
@@ -74,14 +78,13 @@ class Diagnostics(Component):
             raise ValueError(f"/diagnostics has a row '{name}' already")
         self._rows[name] = component.report
 
-    def _further(self) -> dict[str, Row]:
+    def _further_rows(self) -> dict[str, Row]:
         """Return the rows that may change while the node runs."""
-        rows: dict[str, Row] = {}
-        for component in self._components:
-            failed = f"{type(component).__name__} failed to report"
-            for name, report in (guarded(component.reports, failed)() or {}).items():
-                rows[name] = partial(_same, report)
-        return rows
+        return {
+            name: partial(_same, report)
+            for reports in self._further
+            for name, report in (reports() or {}).items()
+        }
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
@@ -134,7 +137,7 @@ class Diagnostics(Component):
                 detail=f" (before {status.sim_time:.3f} s)",
             )
         own: dict[str, Row] = {name: partial(row, now, before) for name, row in ROWS.items()}
-        self._publisher.publish(status.sim_time, own | self._rows | self._further())
+        self._publisher.publish(status.sim_time, own | self._rows | self._further_rows())
 
 
 def _same(report: DiagnosticReport) -> DiagnosticReport:

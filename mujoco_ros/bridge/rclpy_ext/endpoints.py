@@ -56,11 +56,13 @@ class _Opened:
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
         """Return all peers if some of them are not matched, else none."""
         endpoint, topic = self.endpoint, self.endpoint.topic_name
-        if isinstance(endpoint, Publisher):
-            if node.count_subscribers(topic) > endpoint.get_subscription_count():
-                return list(node.get_subscriptions_info_by_topic(topic))
-        elif node.count_publishers(topic) > endpoint.get_publisher_count():
-            return list(node.get_publishers_info_by_topic(topic))
+        handle = node.handle
+        with handle:  # the methods of the node check the name each time
+            if isinstance(endpoint, Publisher):
+                if handle.get_count_subscribers(topic) > endpoint.get_subscription_count():
+                    return list(node.get_subscriptions_info_by_topic(topic))
+            elif handle.get_count_publishers(topic) > endpoint.get_publisher_count():
+                return list(node.get_publishers_info_by_topic(topic))
         return []
 
     def problem(self, peer: TopicEndpointInfo) -> str:
@@ -181,15 +183,16 @@ class Endpoints:
             self._later.remove(entry)
             entry[1]()
         # With rclpy's EventsExecutor an exception would end the process.
-        for endpoint in list(self._open.values()):
-            with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
+        suppressed = contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle)
+        for endpoint in [it for it in self._open.values() if it.on_count is not None]:
+            with suppressed:
                 endpoint.poll()
         if not self._unseen:
             self._unseen = list(self._open)
         while self._unseen:
             found = self._open.get(self._unseen.pop())
             if found is not None:
-                with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
+                with suppressed:
                     self._compare(found)
                 return
 

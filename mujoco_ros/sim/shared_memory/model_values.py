@@ -16,11 +16,42 @@ _ACTUATOR_FIELDS = (
 )
 
 
+class ModelValues:
+    """The appearance, the gains and limits of the actuators, and the engine's options of a model.
+
+    Attributes:
+        numbers: All values since the last `read`.  # (n,)
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Read the values."""
+        fields = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
+        options = [(name, getattr(model.opt, name)) for name in OPTIONS]
+        # The arrays are views of the memory of the model; numbers are read by their names.
+        self._arrays: list[tuple[slice, np.ndarray]] = []
+        self._scalars: list[tuple[int, str]] = []
+        self._options, size = model.opt, 0
+        for name, value in [*(("", array) for array in fields), *options]:
+            if np.ndim(value):
+                self._arrays.append((slice(size, size + value.size), value.reshape(-1)))
+            else:
+                self._scalars.append((size, name))
+            size += np.size(value)
+        self.numbers = np.empty(size)
+        self.read()
+
+    def read(self) -> None:
+        """Update `numbers`."""
+        numbers, options = self.numbers, self._options
+        for part, array in self._arrays:
+            numbers[part] = array
+        for index, name in self._scalars:
+            numbers[index] = getattr(options, name)
+
+
 def gather(model: mujoco.MjModel) -> np.ndarray:
-    """Return the appearance, the gains and limits of the actuators, and the engine's options."""
-    arrays = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
-    options = [getattr(model.opt, name) for name in OPTIONS]
-    return np.concatenate([np.ravel(part) for part in (*arrays, *options)], dtype=np.float64)
+    """Return the present values of `ModelValues`."""
+    return ModelValues(model).numbers
 
 
 def scatter(model: mujoco.MjModel, numbers: np.ndarray) -> None:

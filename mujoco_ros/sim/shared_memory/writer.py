@@ -8,7 +8,7 @@ from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
-from mujoco_ros.sim.shared_memory.model_values import gather
+from mujoco_ros.sim.shared_memory.model_values import ModelValues
 from mujoco_ros.sim.shared_memory.past_rows import PastRows
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
@@ -47,14 +47,15 @@ class SegmentWriter:
         self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
         self.paused = [copies(row, *state) for row in self.segment.rows]
         self.past = PastRows(plant, self.segment.past, history)
-        self._edits = np.empty(0)
+        self._values, self._edits = ModelValues(plant.model), np.empty(0)
 
     def share_edits(self) -> None:
         """Share the edits of the model since the last call."""
-        edits, segment = gather(self.plant.model), self.segment
+        self._values.read()
+        edits, segment = self._values.numbers, self.segment
         if np.array_equal(edits, self._edits):
             return
-        self._edits = edits
+        self._edits = edits.copy()
         keep_order = fence() or no_fence
         segment.edited += 1
         keep_order()

@@ -1,6 +1,6 @@
 """Observations of a robot from its topics."""
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -173,17 +173,40 @@ class TopicObservationSource:
         readings: dict[str, Any] = {
             kind.observation: self._readings(kind.key) for kind in SENSOR_KINDS
         }
+        base = self._readings(_ODOM)
         return Observation(
             time=self.time,
             q=joints.q,
             dq=joints.dq,
             effort=joints.effort,
-            base=self._readings(_ODOM).get(""),
+            base=_MessageBase(base) if base else None,
             sensor_states=self._readings(STATES).get("", {}),
             objects=self._frames.poses(self.stamp or 0),
             object_times=self._frames.times(self.time),
             **readings,
         )
+
+
+class _MessageBase(BaseReading):
+    """The floating base of a message, which is deserialized on first use."""
+
+    __slots__ = ("_readings",)
+    _readings: Mapping[str, BaseReading]
+
+    def __init__(self, readings: Mapping[str, BaseReading]) -> None:
+        object.__setattr__(self, "_readings", readings)
+
+    @property
+    def pose(self) -> Pose:
+        return self._readings[""].pose
+
+    @property
+    def linear(self) -> np.ndarray:
+        return self._readings[""].linear
+
+    @property
+    def angular(self) -> np.ndarray:
+        return self._readings[""].angular
 
 
 def _tf(name: str) -> str:
