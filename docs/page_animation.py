@@ -15,9 +15,9 @@ from viewer_page import COARSE, SIZE, browser_pages, choose_plots, simulator
 ROBOT = "arm"
 CONTROLLER = "pick_place"
 TIMESTEP_S = 0.001
-FRAME_S = 0.08
-FRAMES = 68
-HELD_S = 1.5
+FRAME_S = 0.1
+FRAMES = 85
+HELD_S = 1.6
 """How long the last frame is shown."""
 PANELS_S, PANELS_FRAMES = 1.0, 3
 """Wall time between two frames of the panels, and frames until they show a step."""
@@ -25,9 +25,8 @@ SPLITTER = (1100.0, 456.0), (0.0, -76.0)
 """Place and motion of the edge above the state machine [px], to make it larger."""
 CROP = (283, 24, 1280, 768)
 """The scene with the panels beside and below it [px]."""
-SCALE = 0.8
-"""Of the frames, so that the file stays below 3 MB."""
-COLOURS = 255  # one more is transparent
+SCALE, COLOURS = 0.8, 143
+"""Of the frames, so that the file stays below 3 MB; one more colour is transparent."""
 PLOTTED = {"wrenches": ("wrist_ft force",), "joints": ("elbow_joint q", "elbow_joint torque")}
 
 
