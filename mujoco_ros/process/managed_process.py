@@ -20,7 +20,7 @@ DELAYS_S = (0.0, 0.0, 0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """Time until a restart, by how many starts in a row have failed."""
 
 _FRESH_S = 0.5
-"""Time after a heartbeat in which the processor time of the process is not read."""
+"""Time after a heartbeat that counts as processor time, which is then not read."""
 BUSY_S = 60.0
 """Longest processor time beyond the deadline of a heartbeat, which ends endless loops."""
 _SUSPENDED_S = 0.4
@@ -161,7 +161,7 @@ class ManagedProcess:
         times = processor_times(pid)
         self._times = before = self._times or times
         used, waited = (time - it for time, it in zip(times, before, strict=True))
-        return now > deadline + min(used, BUSY_S) + waited
+        return now > deadline + _FRESH_S + min(used, BUSY_S) + waited
 
     def _read_output(self, process: "subprocess.Popen[bytes]") -> None:
         assert process.stderr is not None

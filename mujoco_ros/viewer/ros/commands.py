@@ -29,7 +29,7 @@ from mujoco_ros.viewer.ros.shell_commands import topic_pub
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 
 REPEAT_S = 0.05
-"""Period of the feedback of a pull: the simulator ends a pull without feedback."""
+"""Period of repeated messages: feedback of a pull, velocities; what they move stops without."""
 _PRESS_S = 1.0
 """Messages of a slider or handle belong to one press without a longer pause between them [s]."""
 

@@ -1,5 +1,6 @@
 """Subscriptions to numeric fields of any topic."""
 
+import logging
 from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,6 +8,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
@@ -16,6 +18,7 @@ from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.ros.message_values import message_time, numeric_paths, reader
 
+_LOG = logging.getLogger(__name__)
 _GRAPH_S = 1.0
 """Period in which topics are searched [s]."""
 _DEPTH = 1000
@@ -65,6 +68,7 @@ class FieldSubscriber:
         self._inputs: dict[str, _Input] = {}
         self._samples: deque[FieldSample] = deque(maxlen=_MOST_SAMPLES)
         self._search_at = -inf
+        self._refused: set[str] = set()  # and logged
 
     def inspect(self, topic: str) -> Sequence[str] | None:
         """Return the paths of the numeric fields of a topic; None until a message has arrived."""
@@ -125,7 +129,13 @@ class FieldSubscriber:
             return
         qos = subscription_qos([it.qos_profile for it in offers], _DEPTH)
         receive = partial(self._receive, topic)
-        subscription = self._endpoints.subscription(message, topic, receive, qos, raw=True)
+        try:
+            subscription = self._endpoints.subscription(message, topic, receive, qos, raw=True)
+        except rclpy_implementation.RCLError as error:  # this process has it with another type
+            if topic not in self._refused:
+                self._refused.add(topic)
+                _LOG.warning("'%s' cannot be plotted as %s: %s", topic, kind, error)
+            return
         self._inputs[topic] = _Input(kind, message, subscription)
 
     def _receive(self, topic: str, serialized: bytes) -> None:

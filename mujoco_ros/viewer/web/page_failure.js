@@ -10,6 +10,7 @@ const pageFailure = (() => {
     "font:16px sans-serif;white-space:pre-line;text-align:center";
   const LOST = "graphics lost at";
   const LOST_AGAIN_MS = 30000;
+  const RETRY_MS = 1000;
   let hasFailed = false;
 
   const show = (reason, remedy) => {
@@ -24,11 +25,25 @@ const pageFailure = (() => {
     show(`The viewer has stopped: ${error}`, "Reload this page, or use the phone page.");
 
   // The driver restarts or the machine slept; the program cannot draw again, a new one can.
-  const reload = () => {
-    const last = Number(sessionStorage.getItem(LOST));
-    sessionStorage.setItem(LOST, Date.now());
-    if (Date.now() - last > LOST_AGAIN_MS) location.reload();
-    else stop("the browser has lost its graphics context");
+  const reload = async () => {
+    try {
+      const last = Number(sessionStorage.getItem(LOST));
+      sessionStorage.setItem(LOST, Date.now());
+      if (Date.now() - last < LOST_AGAIN_MS) throw new Error("again");
+    } catch {
+      stop("the browser has lost its graphics context");
+      return;
+    }
+    // Without a server, the browser would replace the page by an error.
+    for (;;) {
+      try {
+        if ((await fetch(location.href, { cache: "no-store" })).ok) break;
+      } catch {
+        // no connection yet
+      }
+      await new Promise((done) => setTimeout(done, RETRY_MS));
+    }
+    location.reload();
   };
 
   const getContext = HTMLCanvasElement.prototype.getContext;

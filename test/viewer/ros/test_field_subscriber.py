@@ -84,6 +84,24 @@ def test_a_topic_has_the_type_that_is_published(fields, until, ros_node):
         assert "point.z" in fields.inspect(TOPIC)
 
 
+def test_a_topic_that_this_process_has_with_another_type_is_logged_and_does_not_affect_others(
+    fields, until, ros_node, caplog
+):
+    ros_node.create_publisher(PointStamped, TOPIC, 10)
+    other_topic = f"{TOPIC}_of_hand"
+    publisher = ros_node.create_publisher(PointStamped, other_topic, 10)
+    with Context() as context:
+        other = rclpy.create_node("other", context=context)
+        other.create_publisher(Point, TOPIC, 10)
+        assert until(lambda: len(ros_node.get_publishers_info_by_topic(TOPIC)) == 2)
+        fields.watch([FieldKey(TOPIC, "x"), FieldKey(other_topic, "point.x")])
+        assert until(lambda: publisher.publish(point(1.0)) or fields.take())
+        assert until(lambda: "cannot be plotted" in caplog.text)
+        fields.watch([FieldKey(TOPIC, "y"), FieldKey(other_topic, "point.y")])
+        assert until(lambda: publisher.publish(point(1.0)) or fields.take())
+    assert caplog.text.count(f"'{TOPIC}' cannot be plotted as geometry_msgs/msg/Point: ") == 1
+
+
 def test_huge_messages_are_not_read(fields, until, ros_node):
     publisher = ros_node.create_publisher(Image, "/camera", 10)
     fields.watch([FieldKey("/camera", "height")])

@@ -196,6 +196,10 @@ class _MessageBase(BaseReading):
     def __init__(self, readings: Mapping[str, BaseReading]) -> None:
         object.__setattr__(self, "_readings", readings)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        base = self._readings[""]
+        return partial(BaseReading, pose=base.pose, linear=base.linear, angular=base.angular), ()
+
     @property
     def pose(self) -> Pose:
         return self._readings[""].pose
