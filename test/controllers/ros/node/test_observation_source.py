@@ -1,0 +1,51 @@
+"""Observations from the topics of a robot."""
+
+import pickle
+
+import pytest
+from nav_msgs.msg import Odometry
+from sensor_msgs.msg import JointState
+
+from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.controllers.interface.observation import BaseReading
+from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.sim.plant import Plant
+
+
+@pytest.fixture(scope="module")
+def plant():
+    return Plant(assemble(load_scene("quadruped")), emit=lambda _event: None)
+
+
+def test_the_floating_base_is_that_of_the_newest_odometry_also_in_a_copy(
+    plant, ros_node, spin_until
+):
+    source = TopicObservationSource(
+        *(Endpoints(ros_node), plant.layout, 0),
+        period=0.004,
+        on_message=lambda: None,
+        wrench_sign="child_on_parent",
+    )
+    names = list(plant.layout.robots[0].joints.names)
+    states = JointState(name=names, position=[0.1] * len(names))
+    odometry = Odometry()
+    odometry.pose.pose.position.z, odometry.twist.twist.angular.x = 0.4, -2.0
+    joint_states = ros_node.create_publisher(JointState, "joint_states", RELIABLE)
+    odom = ros_node.create_publisher(Odometry, "odom", RELIABLE)
+
+    def received() -> bool:
+        odom.publish(odometry)
+        joint_states.publish(states)
+        return not {"odom", "joint_states", "/odom", "/joint_states"} & set(source.missing)
+
+    assert spin_until(received)
+    seen = source.observe().base
+    assert isinstance(seen, BaseReading)
+    for base in (seen, pickle.loads(pickle.dumps(seen))):
+        assert base.pose.position.tolist() == [0.0, 0.0, 0.4]
+        assert base.pose.quat_wxyz.tolist() == [1.0, 0.0, 0.0, 0.0]
+        assert base.linear.tolist() == [0.0, 0.0, 0.0]
+        assert base.angular.tolist() == [-2.0, 0.0, 0.0]
