@@ -22,7 +22,6 @@ class SegmentWriter:
     """The shared segment of a plant, and the copies that fill its rows.
 
     Attributes:
-        plant: The plant.
         segment: The segment.
         stepped: Copies to each row after a step.
         paused: Copies to each row in a pause.
@@ -41,7 +40,6 @@ class SegmentWriter:
         Raises:
             UserInputError: There is not enough memory.
         """
-        self.plant = plant
         self.segment = SharedSegment.create(plant, described, generation, history)
         state = plant.data, plant.references.values
         self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
