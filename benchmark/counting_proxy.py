@@ -1,11 +1,14 @@
-"""A TCP proxy that counts what a server sends."""
+"""A TCP proxy that counts and delays what a server sends."""
 
+import math
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Lock, Thread
 
-_CHUNK = 1 << 16
+_CHUNK, _BUFFER = 1 << 12, 1 << 15
+"""Bytes that are read at once, and that a connection may keep: a slow network keeps few."""
 
 
 class CountingProxy:
@@ -14,10 +17,12 @@ class CountingProxy:
     Attributes:
         port: The port to connect to.
         received: Bytes that the server has sent.
+        rate: Largest number of such bytes in a second, of all connections together.
     """
 
     def __init__(self, target: int) -> None:
-        self.received = 0
+        self.received, self.rate = 0, math.inf
+        self._free_at = 0.0
         self._target, self._lock = target, Lock()
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
@@ -35,16 +40,23 @@ class CountingProxy:
 
     def _connect(self, client: socket.socket) -> None:
         """Forward in both directions until both have ended."""
-        address = ("127.0.0.1", self._target)
-        with client, suppress(OSError), socket.create_connection(address) as server:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _BUFFER)
+        with client, suppress(OSError), socket.socket() as server:
+            server.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _BUFFER)
+            server.connect(("127.0.0.1", self._target))
             requests = Thread(target=_forward, args=(client, server), daemon=True)
             requests.start()
             _forward(server, client, self._note)
             requests.join()
 
     def _note(self, count: int) -> None:
+        """Count, and wait as long as the transfer takes."""
+        now = time.monotonic()
         with self._lock:
             self.received += count
+            self._free_at = max(self._free_at, now) + count / self.rate
+            wait = self._free_at - now
+        time.sleep(wait)
 
 
 def _forward(

@@ -1,5 +1,6 @@
 """The page: from the command to its first image, what is transferred, and the age of its images."""
 
+import math
 import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,9 +17,9 @@ _SCENE = "humanoid"
 _TIMEOUT_S = 120.0
 _SETTLE_S = 5.0  # the panels ask for what they show
 _SLOW_SETTLE_S = 20.0
-"""Time in which a slow page receives the first panels and is laid out [s]."""
+"""Time in which the other pages receive the first panels and are laid out [s]."""
 _LIMIT_MB, _LIMIT_KB_S, _LIMIT_LAG_S = 5.0, 300.0, 1.5
-_THROTTLE = 6
+_THROTTLE, _SLOW_KB_S = 6, 50
 _SLOW = """(() => {
   const request = window.requestAnimationFrame.bind(window);
   const callbacks = [];
@@ -106,35 +107,40 @@ def page(durations: Durations) -> list[Row]:
 
 
 def lag(durations: Durations) -> list[Row]:
-    """(lag) Frames and age of the page without a graphics card, and of one slowed down.
+    """(lag) Frames and age of the page without a graphics card, and of slower ones.
 
-    The slow page draws at most once a second, and its thread has a sixth of a core's speed.
+    One draws at most once a second, and its thread has a sixth of a core's speed. Another one is as
+    fast as with a graphics card, but its network is slow.
     """
     if browser() is None:
         return []
-    usual = _lag("without a graphics card", durations.watched, slow=False)
-    return usual + _lag("one frame a second, CPU / 6", durations.throttled, slow=True)
+    return [
+        *_lag("without a graphics card", durations.watched),
+        *_lag("one frame a second, CPU / 6", durations.throttled, slow=True),
+        *_lag(f"fast, {_SLOW_KB_S} kB/s", durations.watched, rate=1e3 * _SLOW_KB_S),
+    ]
 
 
-def _lag(name: str, seconds: float, *, slow: bool) -> list[Row]:
+def _lag(name: str, seconds: float, *, slow: bool = False, rate: float | None = None) -> list[Row]:
     port = free_port()
     parameters = {"cameras": "true", "viewer": "web", "viewer_port": port}
-    with (
-        TemporaryDirectory() as folder,
-        simulator(_SCENE, Path(folder), parameters) as sim,
-        opened(port, script=_SLOW if slow else "") as page,
-    ):
-        if slow:
-            throttle = page.context.new_cdp_session(page)
-            throttle.send("Emulation.setCPUThrottlingRate", {"rate": _THROTTLE})
-        page.wait_for_timeout(1e3 * (_SLOW_SETTLE_S if slow else _SETTLE_S))
-        page.evaluate(_RECORD)
-        viewer = _viewer(sim.pid)
-        before, since = cpu_s(viewer), time.monotonic()
-        page.wait_for_timeout(1e3 * seconds)
-        lags = np.array(page.evaluate("lags"))
-        elapsed = time.monotonic() - since
-        used = (cpu_s(viewer) - before) / elapsed
+    script = _SLOW if slow else "" if rate is None else _NOTHING_DRAWN
+    with TemporaryDirectory() as folder, simulator(_SCENE, Path(folder), parameters) as sim:
+        wait_until_served(port, time.monotonic() + _TIMEOUT_S)
+        with counted(port) as proxy, opened(proxy.port, script=script) as page:
+            if slow:
+                throttle = page.context.new_cdp_session(page)
+                throttle.send("Emulation.setCPUThrottlingRate", {"rate": _THROTTLE})
+            page.evaluate("window.isFast = true")
+            page.wait_for_timeout(1e3 * (_SLOW_SETTLE_S if script else _SETTLE_S))
+            proxy.rate = rate or math.inf
+            page.evaluate(_RECORD)
+            viewer = _viewer(sim.pid)
+            before, since = cpu_s(viewer), time.monotonic()
+            page.wait_for_timeout(1e3 * seconds)
+            lags = np.array(page.evaluate("lags"))
+            elapsed = time.monotonic() - since
+            used = (cpu_s(viewer) - before) / elapsed
     return [
         result("lag", f"{name}: frames of the page", len(lags) / elapsed, "1/s", 1),
         result("lag", f"{name}: age of the image, median", float(np.median(lags)), "s", 2),

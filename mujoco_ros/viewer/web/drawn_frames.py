@@ -2,27 +2,34 @@
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 
 _HALTED_S = 2.0
 """Time without a drawn frame after which a page draws none, as in a hidden tab [s]."""
 _FAST_S = 0.1
-"""Longest period of a page that may have two frames in flight, one more than it draws [s]."""
+"""Longest period of a fast page [s]."""
+_MOST_FAST = 2
+"""Frames in flight to a fast page, one more than it draws."""
 _UNSEEN_S = 0.25
 """Shortest time between two frames for a page that has sent nothing yet [s]."""
-_LEAD_S = 0.25
-"""Shortest time from building a frame to the drawing of a slower page [s]."""
-_LEAD = 0.45
-"""That time in periods of a slow page, which vary."""
+_RENEWAL_S = 0.3
+"""Time after which a frame that a slower page has not drawn is followed by a newer one [s]."""
+_LEAD = 0.75
+"""Time from building the first of these frames to the drawing, in periods, which vary."""
+_MOST_UNDRAWN = 8
+"""Messages without a drawing, beyond which no frame is built: the page reads 32 a drawing."""
+_UNSENT_S = 0.5
+"""Time in which a frame is sent; the viewer drops frames if the page has just connected [s]."""
 
 
 class DrawnFrames:
     """Determines when the next frame of the panels is built: when the page has drawn the last one.
 
-    Studio sends frames at 60 Hz, and a page that draws fewer queues them without bound. Here a page
-    has one frame in flight, or two if it is fast. For a page that is slow, the frame is built in
-    the second half of the page's period, so that it is new when the page draws it. The period is
-    the median of three, because after a late drawing a browser may draw twice at once.
+    Studio sends frames at 60 Hz, and a page that draws or receives fewer queues them without bound.
+    Here a fast page has two frames in flight. A slower one has an early frame, for a drawing that
+    comes sooner than the last ones, and newer ones until it draws, which takes the newest. The
+    period is the median of three, because after a late drawing a browser may draw twice at once.
 
     Attributes:
         begun: Number of frames that were begun.
@@ -41,27 +48,40 @@ class DrawnFrames:
         """Begin again, with another page or without one."""
         with self._condition:
             self._has_page = has_page
-            self._in_flight = 0
+            self._sent, self._received = 0, 0.0  # messages; received ones as of the last drawing
+            self._in_flight: deque[int] = deque()  # the sent messages before each frame
             self._drawn_at: float | None = None
             self._periods = (0.0, 0.0, 0.0)
             self._condition.notify_all()
 
     def note_built(self, *, is_pressed: bool = False) -> None:
-        """Record that a frame was built and sent, and whether a button or key is pressed in it."""
+        """Record that a frame was built, and whether a button or key is pressed in it."""
         with self._condition:
             self.is_pressed = is_pressed
             self.begun += 1
-            self._in_flight += 1
+            self._in_flight.append(self._sent)
             self._built_at = self._now()
 
-    def note_drawn(self) -> None:
-        """Record that the page has drawn; called by the server's thread."""
+    def note_sent(self) -> None:
+        """Record that a message of a frame is sent; called by the server's thread."""
+        with self._condition:
+            self._sent += 1
+            self._condition.notify_all()
+
+    def note_drawn(self, received: float = float("inf")) -> None:
+        """Record that the page draws; called by the server's thread.
+
+        Args:
+            received: Number of messages that the page has received from the beginning; infinite if
+                it does not report that.
+        """
         now = self._now()
         with self._condition:
             if self._drawn_at is not None:
                 self._periods = (*self._periods[1:], now - self._drawn_at)
-            self._drawn_at = now
-            self._in_flight = max(self._in_flight - 1, 0)
+            self._drawn_at, self._received = now, min(received, self._sent)
+            while self._in_flight and self._in_flight[0] < self._received:
+                self._in_flight.popleft()
             self._condition.notify_all()
 
     def wait(self, timeout_s: float) -> bool:
@@ -83,12 +103,19 @@ class DrawnFrames:
 
     def _delay(self) -> float:
         """Return the time until the next frame is due [s]; infinite before the page draws."""
+        now = self._now()
         if not self._has_page:
-            return self._built_at + _UNSEEN_S - self._now()
+            return self._built_at + _UNSEEN_S - now
+        in_flight = len(self._in_flight)
+        if in_flight and self._in_flight[-1] == self._sent:  # the last frame is not sent yet
+            has_all = self._received == self._sent
+            return self._built_at + _UNSENT_S - now if has_all else float("inf")
         period = sorted(self._periods)[1]
-        if self._in_flight >= (2 if period < _FAST_S else 1):
+        if period < _FAST_S:
+            return 0.0 if in_flight < _MOST_FAST else float("inf")
+        if max(in_flight, self._sent - self._received) >= _MOST_UNDRAWN:
             return float("inf")
-        if self._drawn_at is None:
-            return 0.0
-        lead = max(_LEAD_S, _LEAD * period)
-        return self._drawn_at + period - lead - self._now()
+        if in_flight:
+            return self._built_at + _RENEWAL_S - now
+        assert self._drawn_at is not None  # as there is a period
+        return self._drawn_at + period - max(_RENEWAL_S, _LEAD * period) - now

@@ -19,6 +19,8 @@ _UNCOVERED = "uncovered="
 _STATES_PER_DRAWING = 8
 _LONGEST_PAUSE_S = 0.25
 """Between two states."""
+_MOST_UNRECEIVED = 8
+"""States that a page has not received, beyond which it gets no other."""
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
@@ -30,11 +32,12 @@ _POLL_S = 0.005
 class MarkedConnection:
     """A connection of a page that reports when it draws, and to which each image is marked.
 
-    A page sends ``drawn=<time>;<lag>`` when it draws: the time of its own clock [ms], and the age
-    of what it draws [s]. Before each binary message the connection sends the last such time and
-    the milliseconds since it arrived, from which the page computes an upper bound of the age of
-    that message without comparing clocks, and the number of binary messages of the page that the
-    viewer has read. Pages that send no times receive no marks.
+    A page sends ``drawn=<time>;<lag>;<received>`` when it draws: the time of its own clock [ms],
+    the age of what it draws [s], and the number of binary messages that it has received here.
+    Before each binary message the connection sends the last such time and the milliseconds since it
+    arrived, from which the page computes an upper bound of the age of that message without
+    comparing clocks, and the number of binary messages of the page that the viewer has read. Pages
+    that send no times receive no marks.
 
     A page that draws slowly receives a few states for each drawing: it handles every one.
 
@@ -54,7 +57,7 @@ class MarkedConnection:
         self,
         connection: ServerConnection,
         *,
-        on_drawn: Callable[[], object],
+        on_drawn: Callable[[float], object],
         on_lag: Callable[[float], object],
         frames: DrawnFrames,
         uncovered: Callable[[], Sequence[float]] | None = None,
@@ -64,7 +67,8 @@ class MarkedConnection:
 
         Args:
             connection: The connection; its other methods are available here.
-            on_drawn: Called with each binary message of the page.
+            on_drawn: Called at each binary message of the page, with the number of messages that
+                the page had received when it drew; infinite if it does not report that.
             on_lag: Called with the age of what the page draws [s].
             frames: The frames that the viewer has begun.
             uncovered: For a page's panels: returns the five numbers of the uncovered part, none if
@@ -76,6 +80,9 @@ class MarkedConnection:
         self._uncovered, self._sent_uncovered = uncovered, tuple[float, ...]()
         self._drawn: tuple[str, float] | None = None
         self._period = 0.0  # of the page's drawings
+        self._received_by_page = float("inf")
+        self._has_report = asyncio.Event()
+        self._sent = 0
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
         self.is_releasing = False
@@ -92,18 +99,28 @@ class MarkedConnection:
         panels before they have read the release.
         """
         try:
-            if self._drawn is not None and isinstance(message, bytes):
-                token, received = self._drawn
-                waited = 1e3 * (self._now() - received)
-                await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
-                await self._send_uncovered()
+            if isinstance(message, bytes):
+                await self._send_mark()
+                if self._uncovered is not None:
+                    self._frames.note_sent()
             await self._connection.send(message)
-            if self._uncovered is None and isinstance(message, bytes):
+            if isinstance(message, bytes) and self._uncovered is None:
                 # Studio's next message has the state after the pause.
                 await asyncio.sleep(min(self._period / _STATES_PER_DRAWING, _LONGEST_PAUSE_S))
+                while self._sent - self._received_by_page > _MOST_UNRECEIVED:
+                    self._has_report.clear()
+                    await self._has_report.wait()
         except ConnectionClosed:
             if self._input is None:
                 raise
+
+    async def _send_mark(self) -> None:
+        self._sent += 1
+        if self._drawn is not None:
+            token, received = self._drawn
+            waited = 1e3 * (self._now() - received)
+            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
+            await self._send_uncovered()
 
     async def _send_uncovered(self) -> None:
         if self._uncovered is None:
@@ -135,10 +152,10 @@ class MarkedConnection:
         """Wait until the viewer has read the release, which needs frames."""
         frames = self._frames
         last, end = frames.begun + _FRAMES, self._now() + _RELEASE_S
-        self._on_drawn()
+        self._on_drawn(float("inf"))
         while (frames.begun < last or frames.is_pressed) and self._now() < end:
             await asyncio.sleep(_POLL_S)
-            self._on_drawn()
+            self._on_drawn(float("inf"))
 
     def _count_read(self) -> int:
         begun = self._frames.begun
@@ -153,19 +170,20 @@ class MarkedConnection:
             self._unread.append((self._received, self._frames.begun))
             if is_input(message):
                 self._input = message
-            self._on_drawn()
+            self._on_drawn(self._received_by_page)
             return False
         if not message.startswith(_PREFIX):
             return False
-        token, _, lag = message.removeprefix(_PREFIX).partition(";")
         try:
-            numbers = float(token), float(lag)
+            token, lag, received = map(float, message.removeprefix(_PREFIX).split(";"))
         except ValueError:
             return True
-        if all(map(math.isfinite, numbers)):
+        if all(map(math.isfinite, (token, lag, received))):
             now = self._now()
             if self._drawn is not None:
                 self._period = now - self._drawn[1]
-            self._drawn = f"{numbers[0]:.3f}", now
-            self._on_lag(numbers[1])
+            self._drawn = f"{token:.3f}", now
+            self._received_by_page = received
+            self._has_report.set()
+            self._on_lag(lag)
         return True

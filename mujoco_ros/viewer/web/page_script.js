@@ -89,10 +89,12 @@
       // Creation of what is displayed, on the page's clock [ms]; a new connection keeps it.
       this.newest = measured.has(path) ? measured.get(path).newest : null;
       this.mark = null;
+      this.received = 0; // Binary messages.
       this.hasPanels = path === "/ui";
       this.addEventListener("message", (event) => {
         if (typeof event.data !== "string") {
           this.newest = this.mark;
+          this.received += 1;
         } else if (event.data.startsWith(MARK)) {
           event.stopImmediatePropagation();
           const [drawn, waited, read] = event.data.slice(MARK.length).split(";").map(Number);
@@ -140,7 +142,8 @@
     const lag = known.length ? (now - Math.min(...known)) / 1000 : 0;
     if (known.length) document.documentElement.dataset.lagS = lag.toFixed(3);
     for (const socket of measured.values()) {
-      if (socket.readyState === Socket.OPEN) socket.send(`${MARK}${now};${lag}`);
+      if (socket.readyState !== Socket.OPEN) continue;
+      socket.send(`${MARK}${now};${lag};${socket.received}`);
     }
     age.textContent = `this image is ${lag.toFixed(1)} s old`;
     if (lag > STALE_S) document.body.append(age);

@@ -253,10 +253,10 @@ class WebServerGuard:
         path = _path(connection.request) if connection.request else ""
         has_panels = False
 
-        def note_drawn() -> None:
+        def note_drawn(received: float) -> None:
             nonlocal has_panels
             if has_panels:
-                self.frames.note_drawn()
+                self.frames.note_drawn(received)
             elif path == _PANELS:  # its first message accepts the panels
                 has_panels, self._panels = True, marked
                 self.frames.set_page(True)

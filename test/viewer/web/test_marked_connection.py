@@ -1,6 +1,7 @@
 """Marks of what a page receives, and its reports of what it draws."""
 
 import asyncio
+import math
 import struct
 from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -51,6 +52,7 @@ class Marked:
 
     def __init__(self, *messages: str | bytes, uncovered: Any = None) -> None:
         self.now, self.drawn, self.lags, self.frames = 10.0, 0, [], DrawnFrames()
+        self.received = math.nan
         self.frames_per_drawing, self.seconds_per_drawing = 0, 0.0
         self.drawings_until_released = 0
         self.inner = Connection(*messages)
@@ -63,8 +65,9 @@ class Marked:
             now=lambda: self.now,
         )
 
-    def _draw(self) -> None:
+    def _draw(self, received: float) -> None:
         self.drawn += 1
+        self.received = received
         self.frames.begun += self.frames_per_drawing
         self.frames.is_pressed &= self.drawn < self.drawings_until_released
         self.now += self.seconds_per_drawing
@@ -74,7 +77,7 @@ class Marked:
 
 
 def test_reports_are_taken_out_of_the_messages():
-    marked = Marked("drawn=5;0.1", b"version", "drawn=21.5;0.7", b"input", "heartbeat")
+    marked = Marked("drawn=5;0.1;0", b"version", "drawn=21.5;0.7;0", b"input", "heartbeat")
     assert run(marked.connection.recv()) == b"version"
     assert run(marked.rest()) == [b"input", "heartbeat"]
     assert marked.lags == [0.1, 0.7]
@@ -82,7 +85,7 @@ def test_reports_are_taken_out_of_the_messages():
 
 
 def test_each_binary_message_follows_its_mark():
-    marked = Marked("drawn=21.5;0")
+    marked = Marked("drawn=21.5;0;0")
     run(marked.rest())
     marked.now += 0.25
     for message in (b"state", "role=controller", b"state"):
@@ -93,7 +96,7 @@ def test_each_binary_message_follows_its_mark():
 
 def test_what_panels_leave_uncovered_is_sent_when_it_changes():
     uncovered = [(0.25, 0.5, 0.75, 1.0, 1.6)]
-    marked = Marked("drawn=1;0", uncovered=lambda: uncovered[-1])
+    marked = Marked("drawn=1;0;0", uncovered=lambda: uncovered[-1])
     run(marked.rest())
     for numbers in (uncovered[0], uncovered[0], ()):
         uncovered.append(numbers)
@@ -120,13 +123,47 @@ def test_a_page_that_draws_once_in_two_seconds_receives_eight_states_meanwhile(m
             await marked.connection.send(message)
         return list(pauses)
 
-    reports = ("drawn=1;0", b"", "drawn=2001;0", b"")
+    reports = ("drawn=1;0;0", b"", "drawn=2001;0;0", b"")
     assert run(send(Marked(*reports), b"state", "role=spectator", b"state")) == [0.25, 0.25]
     assert run(send(Marked(*reports, uncovered=tuple), b"panels")) == [], "panels are no states"
 
 
+def test_a_page_that_has_not_received_eight_states_gets_no_other():
+    async def send_twelve() -> tuple[int, int]:
+        marked = Marked("drawn=1;0;0", b"", "drawn=2;0;5", b"")
+        await marked.connection.recv()
+
+        async def send() -> None:
+            for _ in range(12):
+                await marked.connection.send(b"state")
+
+        sending = asyncio.create_task(send())
+        await asyncio.sleep(0.1)
+        first = marked.inner.sent.count(b"state")
+        await marked.connection.recv()
+        await asyncio.wait_for(sending, 10.0)
+        return first, marked.inner.sent.count(b"state")
+
+    assert run(send_twelve()) == (9, 12)
+
+
+def test_a_drawing_reports_the_messages_that_the_page_has_received():
+    marked = Marked(b"version", "drawn=1;0;7", b"input", uncovered=tuple)
+    run(marked.connection.recv())
+    assert marked.received == math.inf, "a page without reports"
+    run(marked.connection.recv())
+    assert marked.received == 7.0
+    marked.frames.set_page(True)
+    marked.frames.note_built()
+    assert not marked.frames.wait(0.0)
+    run(marked.connection.send("role=controller"))
+    assert not marked.frames.wait(0.0), "a text is no message of a frame"
+    run(marked.connection.send(b"panels"))
+    assert marked.frames.wait(0.0)
+
+
 def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
-    marked = Marked("drawn=1;0", b"version", b"input", b"input")
+    marked = Marked("drawn=1;0;0", b"version", b"input", b"input")
     run(marked.connection.recv())
     marked.frames.begun = 7
     run(marked.connection.recv())  # read by the frame after the next
@@ -146,7 +183,7 @@ def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
 
 
 def test_the_input_of_a_page_that_is_gone_is_released_and_read():
-    marked = Marked("drawn=1;0", b"version", PRESSED)
+    marked = Marked("drawn=1;0;0", b"version", PRESSED)
     marked.frames_per_drawing = 2
     assert run(marked.rest()) == [b"version", PRESSED, released(PRESSED)]
     assert marked.frames.begun == 6, "two frames have read the last message"
@@ -183,7 +220,7 @@ def test_a_page_that_reports_nothing_receives_no_marks():
 
 
 @pytest.mark.parametrize(
-    "report", ["drawn=", "drawn=1", "drawn=nan;1", "drawn=1;inf", "drawn=x;y", "drawn=1;2;3"]
+    "report", ["drawn=", "drawn=1", "drawn=nan;1;0", "drawn=1;inf;0", "drawn=1;2;nan", "drawn=x;y;z", "drawn=1;2"]
 )
 def test_a_malformed_report_has_no_effect(report):
     marked = Marked(report)
