@@ -15,9 +15,7 @@ _UNSEEN_S = 0.25
 """Shortest time between two frames for a page that has sent nothing yet [s]."""
 _RENEWAL_S = 0.3
 """Time after which a frame that a slower page has not drawn is followed by a newer one [s]."""
-_LEAD = 0.75
-"""Time from building the first of these frames to the drawing, in periods, which vary."""
-_MOST_UNDRAWN = 8
+_MOST_UNDRAWN = 16
 """Messages without a drawing, beyond which no frame is built: the page reads 32 a drawing."""
 _UNSENT_S = 0.5
 """Time in which a frame is sent; the viewer drops frames if the page has just connected [s]."""
@@ -27,9 +25,9 @@ class DrawnFrames:
     """Determines when the next frame of the panels is built: when the page has drawn the last one.
 
     Studio sends frames at 60 Hz, and a page that draws or receives fewer queues them without bound.
-    Here a fast page has two frames in flight. A slower one has an early frame, for a drawing that
-    comes sooner than the last ones, and newer ones until it draws, which takes the newest. The
-    period is the median of three, because after a late drawing a browser may draw twice at once.
+    Here a fast page has two frames in flight. A slower one gets newer ones until it draws, which
+    takes the newest; the first is early, because its drawings may come early or late. The period is
+    the median of three, because after a late drawing a browser may draw twice at once.
 
     Attributes:
         begun: Number of frames that were begun.
@@ -118,4 +116,4 @@ class DrawnFrames:
         if in_flight:
             return self._built_at + _RENEWAL_S - now
         assert self._drawn_at is not None  # as there is a period
-        return self._drawn_at + period - max(_RENEWAL_S, _LEAD * period) - now
+        return self._drawn_at + min(max(period - _RENEWAL_S, 0.0), _RENEWAL_S) - now

@@ -19,8 +19,6 @@ _UNCOVERED = "uncovered="
 _STATES_PER_DRAWING = 8
 _LONGEST_PAUSE_S = 0.25
 """Between two states."""
-_MOST_UNRECEIVED = 8
-"""States that a page has not received, beyond which it gets no other."""
 _FRAMES = 2
 """Frames that are begun until one has what arrived before: it may arrive during the first."""
 _MOST_UNREAD = 1000
@@ -79,7 +77,7 @@ class MarkedConnection:
         self._on_drawn, self._on_lag, self._frames = on_drawn, on_lag, frames
         self._uncovered, self._sent_uncovered = uncovered, tuple[float, ...]()
         self._drawn: tuple[str, float] | None = None
-        self._period = 0.0  # of the page's drawings
+        self._periods = (0.0, 0.0)  # between the last drawings of the page
         self._received_by_page = float("inf")
         self._has_report = asyncio.Event()
         self._sent = 0
@@ -106,13 +104,20 @@ class MarkedConnection:
             await self._connection.send(message)
             if isinstance(message, bytes) and self._uncovered is None:
                 # Studio's next message has the state after the pause.
-                await asyncio.sleep(min(self._period / _STATES_PER_DRAWING, _LONGEST_PAUSE_S))
-                while self._sent - self._received_by_page > _MOST_UNRECEIVED:
+                await asyncio.sleep(min(max(self._periods) / _STATES_PER_DRAWING, _LONGEST_PAUSE_S))
+                while self._sent - self._received_by_page > self._most_unreceived():
                     self._has_report.clear()
                     await self._has_report.wait()
         except ConnectionClosed:
             if self._input is None:
                 raise
+
+    def _most_unreceived(self) -> float:
+        """Return the states beyond which the page gets no other, if it has not received them.
+
+        They are as many as for a drawing, and those until a late one.
+        """
+        return _STATES_PER_DRAWING + max(self._periods) / _LONGEST_PAUSE_S
 
     async def _send_mark(self) -> None:
         self._sent += 1
@@ -181,7 +186,7 @@ class MarkedConnection:
         if all(map(math.isfinite, (token, lag, received))):
             now = self._now()
             if self._drawn is not None:
-                self._period = now - self._drawn[1]
+                self._periods = (self._periods[1], now - self._drawn[1])
             self._drawn = f"{token:.3f}", now
             self._received_by_page = received
             self._has_report.set()

@@ -128,23 +128,28 @@ def test_a_page_that_draws_once_in_two_seconds_receives_eight_states_meanwhile(m
     assert run(send(Marked(*reports, uncovered=tuple), b"panels")) == [], "panels are no states"
 
 
-def test_a_page_that_has_not_received_eight_states_gets_no_other():
-    async def send_twelve() -> tuple[int, int]:
-        marked = Marked("drawn=1;0;0", b"", "drawn=2;0;5", b"")
+@pytest.mark.parametrize(("period", "unreceived"), [(0.0, 9), (1.0, 13)])
+def test_a_page_that_has_not_received_many_states_gets_no_other(period, unreceived):
+    async def send_twenty() -> tuple[int, int]:
+        reports = ("drawn=1;0;0", b"", "drawn=2;0;0", b"", "drawn=3;0;12", b"")
+        marked = Marked(*reports)
+        await marked.connection.recv()
+        marked.now += period
         await marked.connection.recv()
 
         async def send() -> None:
-            for _ in range(12):
+            for _ in range(20):
                 await marked.connection.send(b"state")
 
         sending = asyncio.create_task(send())
-        await asyncio.sleep(0.1)
+        done, _ = await asyncio.wait([sending], timeout=20.0 * period / 8 + 0.2)
+        assert not done
         first = marked.inner.sent.count(b"state")
         await marked.connection.recv()
         await asyncio.wait_for(sending, 10.0)
         return first, marked.inner.sent.count(b"state")
 
-    assert run(send_twelve()) == (9, 12)
+    assert run(send_twenty()) == (unreceived, 20)
 
 
 def test_a_drawing_reports_the_messages_that_the_page_has_received():
@@ -220,7 +225,8 @@ def test_a_page_that_reports_nothing_receives_no_marks():
 
 
 @pytest.mark.parametrize(
-    "report", ["drawn=", "drawn=1", "drawn=nan;1;0", "drawn=1;inf;0", "drawn=1;2;nan", "drawn=x;y;z", "drawn=1;2"]
+    "report",
+    ["drawn=", "drawn=1;2", "drawn=nan;1;0", "drawn=1;inf;0", "drawn=1;2;nan", "drawn=x;y;z"],
 )
 def test_a_malformed_report_has_no_effect(report):
     marked = Marked(report)
