@@ -11,10 +11,11 @@ from typing import Any
 from websockets.asyncio.server import ServerConnection
 from websockets.exceptions import ConnectionClosed
 
-from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
+from mujoco_ros.viewer.web.drawn_frames import MOST_UNRECEIVED, DrawnFrames
 from mujoco_ros.viewer.web.panel_input import is_input, released
 
 _PREFIX = "drawn="
+_RECEIVED = "received="
 _UNCOVERED = "uncovered="
 _STATES_PER_DRAWING = 8
 _LONGEST_PAUSE_S = 0.25
@@ -30,14 +31,14 @@ _POLL_S = 0.005
 class MarkedConnection:
     """A connection of a page that reports when it draws, and to which each image is marked.
 
-    A page sends ``drawn=<time>;<lag>;<received>`` when it draws: the time of its own clock [ms],
-    the age of what it draws [s], and the number of binary messages that it has received here.
-    Before each binary message the connection sends the last such time and the milliseconds since it
-    arrived, from which the page computes an upper bound of the age of that message without
-    comparing clocks, and the number of binary messages of the page that the viewer has read. Pages
-    that send no times receive no marks.
+    A page sends ``drawn=<time>;<lag>`` when it draws: the time of its own clock [ms], and the age
+    of what it draws [s]. Before each binary message the connection sends the last such time and
+    the milliseconds since it arrived, from which the page computes an upper bound of the age of
+    that message without comparing clocks, and the number of binary messages of the page that the
+    viewer has read. Pages that send no times receive no marks.
 
-    A page that draws slowly receives a few states for each drawing: it handles every one.
+    It sends ``received=<number>`` when it receives a binary message. A page that draws or receives
+    slowly receives fewer states.
 
     Before a binary message it also sends ``uncovered=<left>;<top>;<right>;<bottom>;<aspect>`` if
     that has changed: the part of the page without panels in fractions of the page, and the page's
@@ -55,8 +56,9 @@ class MarkedConnection:
         self,
         connection: ServerConnection,
         *,
-        on_drawn: Callable[[float], object],
+        on_drawn: Callable[[], object],
         on_lag: Callable[[float], object],
+        on_received: Callable[[float], object],
         frames: DrawnFrames,
         uncovered: Callable[[], Sequence[float]] | None = None,
         now: Callable[[], float] = time.monotonic,
@@ -65,22 +67,22 @@ class MarkedConnection:
 
         Args:
             connection: The connection; its other methods are available here.
-            on_drawn: Called at each binary message of the page, with the number of messages that
-                the page had received when it drew; infinite if it does not report that.
+            on_drawn: Called with each binary message of the page.
             on_lag: Called with the age of what the page draws [s].
+            on_received: Called with the number of binary messages that the page has received.
             frames: The frames that the viewer has begun.
             uncovered: For a page's panels: returns the five numbers of the uncovered part, none if
                 that is unknown.
             now: Clock [s].
         """
         self._connection, self._now = connection, now
-        self._on_drawn, self._on_lag, self._frames = on_drawn, on_lag, frames
+        self._on_drawn, self._on_lag, self._on_received = on_drawn, on_lag, on_received
+        self._frames = frames
         self._uncovered, self._sent_uncovered = uncovered, tuple[float, ...]()
         self._drawn: tuple[str, float] | None = None
         self._periods = (0.0, 0.0)  # between the last drawings of the page
-        self._received_by_page = float("inf")
-        self._has_report = asyncio.Event()
-        self._sent = 0
+        self._sent, self._received_by_page = 0, math.inf
+        self._has_received = asyncio.Event()
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
         self.is_releasing = False
@@ -96,36 +98,28 @@ class MarkedConnection:
         That a page of the panels is gone is no error here: Studio would drop its connection to the
         panels before they have read the release.
         """
+        if isinstance(message, bytes):
+            self._sent += 1
+            if self._uncovered is not None:
+                self._frames.note_sent()
         try:
-            if isinstance(message, bytes):
-                await self._send_mark()
-                if self._uncovered is not None:
-                    self._frames.note_sent()
+            if isinstance(message, bytes) and self._drawn is not None:
+                await self._send_mark(*self._drawn)
             await self._connection.send(message)
             if isinstance(message, bytes) and self._uncovered is None:
                 # Studio's next message has the state after the pause.
                 await asyncio.sleep(min(max(self._periods) / _STATES_PER_DRAWING, _LONGEST_PAUSE_S))
-                while self._sent - self._received_by_page > self._most_unreceived():
-                    self._has_report.clear()
-                    await self._has_report.wait()
+                while self._sent - self._received_by_page >= MOST_UNRECEIVED:
+                    self._has_received.clear()
+                    await self._has_received.wait()
         except ConnectionClosed:
             if self._input is None:
                 raise
 
-    def _most_unreceived(self) -> float:
-        """Return the states beyond which the page gets no other, if it has not received them.
-
-        They are as many as for a drawing, and those until a late one.
-        """
-        return _STATES_PER_DRAWING + max(self._periods) / _LONGEST_PAUSE_S
-
-    async def _send_mark(self) -> None:
-        self._sent += 1
-        if self._drawn is not None:
-            token, received = self._drawn
-            waited = 1e3 * (self._now() - received)
-            await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
-            await self._send_uncovered()
+    async def _send_mark(self, token: str, reported_at: float) -> None:
+        waited = 1e3 * (self._now() - reported_at)
+        await self._connection.send(f"{_PREFIX}{token};{waited:.0f};{self._count_read()}")
+        await self._send_uncovered()
 
     async def _send_uncovered(self) -> None:
         if self._uncovered is None:
@@ -157,10 +151,11 @@ class MarkedConnection:
         """Wait until the viewer has read the release, which needs frames."""
         frames = self._frames
         last, end = frames.begun + _FRAMES, self._now() + _RELEASE_S
-        self._on_drawn(float("inf"))
+        self._on_received(math.inf)  # nothing waits for a page that is gone
+        self._on_drawn()
         while (frames.begun < last or frames.is_pressed) and self._now() < end:
             await asyncio.sleep(_POLL_S)
-            self._on_drawn(float("inf"))
+            self._on_drawn()
 
     def _count_read(self) -> int:
         begun = self._frames.begun
@@ -175,20 +170,35 @@ class MarkedConnection:
             self._unread.append((self._received, self._frames.begun))
             if is_input(message):
                 self._input = message
-            self._on_drawn(self._received_by_page)
+            self._on_drawn()
             return False
-        if not message.startswith(_PREFIX):
-            return False
-        try:
-            token, lag, received = map(float, message.removeprefix(_PREFIX).split(";"))
-        except ValueError:
+        if message.startswith(_PREFIX):
+            if (numbers := _numbers(message.removeprefix(_PREFIX), 2)) is not None:
+                self._note_drawn(*numbers)
             return True
-        if all(map(math.isfinite, (token, lag, received))):
-            now = self._now()
-            if self._drawn is not None:
-                self._periods = (self._periods[1], now - self._drawn[1])
-            self._drawn = f"{token:.3f}", now
-            self._received_by_page = received
-            self._has_report.set()
-            self._on_lag(lag)
-        return True
+        if message.startswith(_RECEIVED):
+            if (numbers := _numbers(message.removeprefix(_RECEIVED), 1)) is not None:
+                self._note_received(*numbers)
+            return True
+        return False
+
+    def _note_drawn(self, time_ms: float, lag: float) -> None:
+        now = self._now()
+        if self._drawn is not None:
+            self._periods = (self._periods[1], now - self._drawn[1])
+        self._drawn = f"{time_ms:.3f}", now
+        self._on_lag(lag)
+
+    def _note_received(self, messages: float) -> None:
+        self._received_by_page = messages
+        self._has_received.set()
+        self._on_received(messages)
+
+
+def _numbers(text: str, count: int) -> list[float] | None:
+    """Return the numbers of a report; None if it has others than `count` finite ones."""
+    try:
+        numbers = [float(it) for it in text.split(";")]
+    except ValueError:
+        return None
+    return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None

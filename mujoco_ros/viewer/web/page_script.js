@@ -95,6 +95,7 @@
         if (typeof event.data !== "string") {
           this.newest = this.mark;
           this.received += 1;
+          super.send(`received=${this.received}`);
         } else if (event.data.startsWith(MARK)) {
           event.stopImmediatePropagation();
           const [drawn, waited, read] = event.data.slice(MARK.length).split(";").map(Number);
@@ -142,8 +143,7 @@
     const lag = known.length ? (now - Math.min(...known)) / 1000 : 0;
     if (known.length) document.documentElement.dataset.lagS = lag.toFixed(3);
     for (const socket of measured.values()) {
-      if (socket.readyState !== Socket.OPEN) continue;
-      socket.send(`${MARK}${now};${lag};${socket.received}`);
+      if (socket.readyState === Socket.OPEN) socket.send(`${MARK}${now};${lag}`);
     }
     age.textContent = `this image is ${lag.toFixed(1)} s old`;
     if (lag > STALE_S) document.body.append(age);

@@ -253,10 +253,10 @@ class WebServerGuard:
         path = _path(connection.request) if connection.request else ""
         has_panels = False
 
-        def note_drawn(received: float) -> None:
+        def note_drawn() -> None:
             nonlocal has_panels
             if has_panels:
-                self.frames.note_drawn(received)
+                self.frames.note_drawn()
             elif path == _PANELS:  # its first message accepts the panels
                 has_panels, self._panels = True, marked
                 self.frames.set_page(True)
@@ -265,10 +265,15 @@ class WebServerGuard:
             if has_panels and self._on_lag is not None:
                 self._on_lag(seconds)
 
+        def note_received(messages: float) -> None:
+            if has_panels:
+                self.frames.note_received(messages)
+
         marked = MarkedConnection(
             connection,
             on_drawn=note_drawn,
             on_lag=note_lag,
+            on_received=note_received,
             frames=self.frames,
             uncovered=(lambda: self.uncovered) if path == _PANELS else None,
         )
@@ -278,7 +283,7 @@ class WebServerGuard:
         try:
             await handler(marked)
         finally:
-            if has_panels:
+            if self._panels is marked:  # not if another page has the panels already
                 self._panels = None
                 self.frames.set_page(False)
                 note_lag(0.0)

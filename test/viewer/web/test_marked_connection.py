@@ -1,7 +1,6 @@
 """Marks of what a page receives, and its reports of what it draws."""
 
 import asyncio
-import math
 import struct
 from collections.abc import AsyncIterator, Coroutine
 from concurrent.futures import ThreadPoolExecutor
@@ -51,8 +50,9 @@ class Marked:
     """A marked connection at a time that the test sets."""
 
     def __init__(self, *messages: str | bytes, uncovered: Any = None) -> None:
-        self.now, self.drawn, self.lags, self.frames = 10.0, 0, [], DrawnFrames()
-        self.received = math.nan
+        self.now, self.drawn, self.lags = 10.0, 0, []
+        self.frames = DrawnFrames(now=lambda: self.now)
+        self.received: list[float] = []
         self.frames_per_drawing, self.seconds_per_drawing = 0, 0.0
         self.drawings_until_released = 0
         self.inner = Connection(*messages)
@@ -60,24 +60,29 @@ class Marked:
             self.inner,
             on_drawn=self._draw,
             on_lag=self.lags.append,
+            on_received=self._receive,
             frames=self.frames,
             uncovered=uncovered,
             now=lambda: self.now,
         )
 
-    def _draw(self, received: float) -> None:
+    def _draw(self) -> None:
         self.drawn += 1
-        self.received = received
+        self.frames.note_drawn()
         self.frames.begun += self.frames_per_drawing
         self.frames.is_pressed &= self.drawn < self.drawings_until_released
         self.now += self.seconds_per_drawing
+
+    def _receive(self, messages: float) -> None:
+        self.received.append(messages)
+        self.frames.note_received(messages)
 
     async def rest(self) -> list[str | bytes]:
         return [message async for message in self.connection]
 
 
 def test_reports_are_taken_out_of_the_messages():
-    marked = Marked("drawn=5;0.1;0", b"version", "drawn=21.5;0.7;0", b"input", "heartbeat")
+    marked = Marked("drawn=5;0.1", b"version", "drawn=21.5;0.7", b"input", "heartbeat")
     assert run(marked.connection.recv()) == b"version"
     assert run(marked.rest()) == [b"input", "heartbeat"]
     assert marked.lags == [0.1, 0.7]
@@ -85,7 +90,7 @@ def test_reports_are_taken_out_of_the_messages():
 
 
 def test_each_binary_message_follows_its_mark():
-    marked = Marked("drawn=21.5;0;0")
+    marked = Marked("drawn=21.5;0")
     run(marked.rest())
     marked.now += 0.25
     for message in (b"state", "role=controller", b"state"):
@@ -96,7 +101,7 @@ def test_each_binary_message_follows_its_mark():
 
 def test_what_panels_leave_uncovered_is_sent_when_it_changes():
     uncovered = [(0.25, 0.5, 0.75, 1.0, 1.6)]
-    marked = Marked("drawn=1;0;0", uncovered=lambda: uncovered[-1])
+    marked = Marked("drawn=1;0", uncovered=lambda: uncovered[-1])
     run(marked.rest())
     for numbers in (uncovered[0], uncovered[0], ()):
         uncovered.append(numbers)
@@ -123,52 +128,52 @@ def test_a_page_that_draws_once_in_two_seconds_receives_eight_states_meanwhile(m
             await marked.connection.send(message)
         return list(pauses)
 
-    reports = ("drawn=1;0;0", b"", "drawn=2001;0;0", b"")
+    reports = ("drawn=1;0", b"", "drawn=2001;0", b"")
     assert run(send(Marked(*reports), b"state", "role=spectator", b"state")) == [0.25, 0.25]
     assert run(send(Marked(*reports, uncovered=tuple), b"panels")) == [], "panels are no states"
 
 
-@pytest.mark.parametrize(("period", "unreceived"), [(0.0, 9), (1.0, 13)])
-def test_a_page_that_has_not_received_many_states_gets_no_other(period, unreceived):
-    async def send_twenty() -> tuple[int, int]:
-        reports = ("drawn=1;0;0", b"", "drawn=2;0;0", b"", "drawn=3;0;12", b"")
-        marked = Marked(*reports)
-        await marked.connection.recv()
-        marked.now += period
+def test_a_page_that_has_not_received_six_states_gets_no_other():
+    async def send_twelve() -> list[int]:
+        marked = Marked("received=0", b"", "received=2", b"", "received=12", b"")
         await marked.connection.recv()
 
         async def send() -> None:
-            for _ in range(20):
+            for _ in range(12):
                 await marked.connection.send(b"state")
 
         sending = asyncio.create_task(send())
-        done, _ = await asyncio.wait([sending], timeout=20.0 * period / 8 + 0.2)
-        assert not done
-        first = marked.inner.sent.count(b"state")
-        await marked.connection.recv()
+        counts = []
+        for _ in range(2):
+            await asyncio.sleep(0.05)
+            counts.append(marked.inner.sent.count(b"state"))
+            await marked.connection.recv()
         await asyncio.wait_for(sending, 10.0)
-        return first, marked.inner.sent.count(b"state")
+        return [*counts, marked.inner.sent.count(b"state")]
 
-    assert run(send_twenty()) == (unreceived, 20)
+    assert run(send_twelve()) == [6, 8, 12]
 
 
-def test_a_drawing_reports_the_messages_that_the_page_has_received():
-    marked = Marked(b"version", "drawn=1;0;7", b"input", uncovered=tuple)
-    run(marked.connection.recv())
-    assert marked.received == math.inf, "a page without reports"
-    run(marked.connection.recv())
-    assert marked.received == 7.0
-    marked.frames.set_page(True)
-    marked.frames.note_built()
-    assert not marked.frames.wait(0.0)
-    run(marked.connection.send("role=controller"))
-    assert not marked.frames.wait(0.0), "a text is no message of a frame"
-    run(marked.connection.send(b"panels"))
-    assert marked.frames.wait(0.0)
+def test_the_messages_that_the_page_has_received_are_reported():
+    marked = Marked("received=1", "received=7", "drawn=1;0", b"input")
+    assert run(marked.connection.recv()) == b"input"
+    assert marked.received == [1.0, 7.0]
+
+
+@pytest.mark.parametrize(("uncovered", "count"), [(tuple, 2), (None, 0)])
+def test_the_messages_of_frames_are_counted_and_neither_texts_nor_states(uncovered, count):
+    marked, sent = Marked("drawn=1;0", uncovered=uncovered), []
+    marked.frames.note_sent = lambda: sent.append(marked.inner.sent.copy())
+    run(marked.rest())
+    for message in ("role=controller", b"image", b"image"):
+        run(marked.connection.send(message))
+    assert len(sent) == count
+    assert b"image" in marked.inner.sent
+    assert not any(b"image" in before for before in sent[:1]), "before the page can have it"
 
 
 def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
-    marked = Marked("drawn=1;0;0", b"version", b"input", b"input")
+    marked = Marked("drawn=1;0", b"version", b"input", b"input")
     run(marked.connection.recv())
     marked.frames.begun = 7
     run(marked.connection.recv())  # read by the frame after the next
@@ -188,10 +193,38 @@ def test_marks_count_the_messages_of_the_page_that_the_viewer_has_read():
 
 
 def test_the_input_of_a_page_that_is_gone_is_released_and_read():
-    marked = Marked("drawn=1;0;0", b"version", PRESSED)
+    marked = Marked("drawn=1;0", b"version", PRESSED)
     marked.frames_per_drawing = 2
     assert run(marked.rest()) == [b"version", PRESSED, released(PRESSED)]
     assert marked.frames.begun == 6, "two frames have read the last message"
+
+
+def test_the_frames_that_release_input_do_not_wait_for_the_page_that_is_gone():
+    marked = Marked("drawn=1;0", b"version", "received=0", PRESSED, uncovered=tuple)
+    marked.frames.set_page(True)
+    marked.seconds_per_drawing = 0.01
+
+    async def build() -> None:
+        while True:
+            if marked.frames.wait(0.0):
+                marked.frames.note_built()
+                await marked.connection.send(b"panels")
+            await asyncio.sleep(0.0)
+
+    async def release() -> None:
+        for _ in range(2):
+            await marked.connection.recv()
+        for _ in range(6):
+            marked.frames.note_built()
+            await marked.connection.send(b"panels")
+        marked.inner.is_closed = True
+        viewer = asyncio.create_task(build())
+        await marked.rest()
+        viewer.cancel()
+
+    run(release())
+    assert marked.frames.begun >= 8
+    assert marked.now < 10.2
 
 
 def test_a_viewer_in_which_a_button_is_still_pressed_has_not_read_the_release():
@@ -226,14 +259,17 @@ def test_a_page_that_reports_nothing_receives_no_marks():
 
 @pytest.mark.parametrize(
     "report",
-    ["drawn=", "drawn=1;2", "drawn=nan;1;0", "drawn=1;inf;0", "drawn=1;2;nan", "drawn=x;y;z"],
+    [
+        *("drawn=", "drawn=1", "drawn=nan;1", "drawn=1;inf", "drawn=x;y", "drawn=1;2;3"),
+        *("received=", "received=nan", "received=x", "received=1;2"),
+    ],
 )
 def test_a_malformed_report_has_no_effect(report):
     marked = Marked(report)
     assert run(marked.rest()) == []
     run(marked.connection.send(b"state"))
     assert marked.inner.sent == [b"state"]
-    assert marked.lags == []
+    assert marked.lags == marked.received == []
 
 
 def test_everything_else_is_that_of_the_connection():

@@ -292,8 +292,8 @@ def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
 def test_a_page_that_reports_what_it_draws_receives_the_age_of_each_state(served):
     served.state.update_is = Update.STATE
     with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
-        connection.send("drawn=nan;0;0")
-        connection.send("drawn=12.5;0.25;0")
+        connection.send("drawn=nan;0")
+        connection.send("drawn=12.5;0.25")
         received: list[str | bytes] = []
         while not any(isinstance(message, bytes) for message in received[-1:]) or not any(
             str(message).startswith("drawn=") for message in received
