@@ -145,8 +145,7 @@ class RobotControl:
         """Replace the settings."""
         if self.cartesian is not None and cartesian is not None:
             self.cartesian.configure(cartesian)
-            if not self.cartesian.busy:
-                self._owners.release(self._owners.of(CommandSource.CARTESIAN))
+            self._release_ended_cartesian()
         self.stream = stream
         self.reset_hold.configure(stream.reset_hold, stream.reset_hold_tolerance)
         self.trajectory.settings = trajectory
@@ -330,6 +329,7 @@ class RobotControl:
         for source, owner in self._sources.items():
             owner.restore_state(state.sources[source])
         self._owners.restore_state(state.owners)
+        self._release_ended_cartesian()  # a motion that cannot continue has ended
         self.streams.damp(state.damped)
         self.reset_hold.restore_state(state.reset_hold)
 
@@ -368,6 +368,10 @@ class RobotControl:
         self.streams.end_damping(claimed)
         if source not in _CONTINUING:
             self.references.values[1:, claimed] = 0.0
+
+    def _release_ended_cartesian(self) -> None:
+        if self.cartesian is not None and not self.cartesian.busy:
+            self._owners.release(self._owners.of(CommandSource.CARTESIAN))
 
     def _hold_positions(self) -> None:
         """Set the references of all joints to hold their position."""

@@ -96,6 +96,7 @@ def test_a_keyframe_of_other_joints_ends_their_motion(arm: FrameRobot) -> None:
     assert references.dq.any()
     arm.configure(joints=names[3:])
     restore(arm.simulation, saved)
+    assert not arm.owns()
     step(arm, 0.02)
     np.testing.assert_array_equal(references.q, held)
     np.testing.assert_array_equal(references.dq, 0.0)
