@@ -408,6 +408,8 @@ def test_a_path_is_drawn_until_its_topic_is_switched_off(shown, listener):
     shown.move_to(EMPTY)
     shown.wait(lambda: differing(without, shown.scene()) < 0.002, "the scene without the path")
     shown.click("Overlays//plan")
+    shown.move_to(EMPTY)
+    shown.wait(lambda: differing(without, shown.scene()) > 0.02, "the path again")
     listener.node.destroy_publisher(publisher)
 
 

@@ -132,5 +132,7 @@ const heldInput = (() => {
       proceed();
     },
     proceed,
+    // Whether the viewer has read all input.
+    isRead: () => !queue.length && ![motion, button, key].some((it) => isUnread(it)),
   };
 })();

@@ -113,7 +113,7 @@ class PageDriver:
         return label in self.found
 
     def frames(self, count: int = 2) -> None:
-        """Wait for frames of the browser and of the viewer, either of which may be slower."""
+        """Wait for frames of browser and viewer, either of which may be slower, and for input."""
         self.page.evaluate(
             """count => new Promise(done => {
                 const next = () => count-- > 0 ? requestAnimationFrame(next) : done();
@@ -121,6 +121,7 @@ class PageDriver:
             })""",
             count,
         )
+        self.page.wait_for_function("heldInput.isRead()", timeout=1e3 * TIMEOUT_S)
         first = self.frame_count
         self.wait(lambda: self.frame_count >= first + count, "frames of the viewer", 0.02)
 

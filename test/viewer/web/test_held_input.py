@@ -209,6 +209,20 @@ def test_a_press_in_the_scene_may_end_beside_it(page):
     assert received(page)[-1] == "mouseup 0 at 50,500"
 
 
+def test_input_is_read_when_the_viewer_has_read_the_last_event(page):
+    assert page.evaluate("heldInput.isRead()")
+    page.mouse.down()
+    page.mouse.up()
+    for _ in range(2):
+        assert not page.evaluate("heldInput.isRead()")
+        read(page, 2)
+    assert page.evaluate("heldInput.isRead()")
+    page.keyboard.down("a")
+    assert not page.evaluate("heldInput.isRead()")
+    page.evaluate("heldInput.disconnect()")
+    assert page.evaluate("heldInput.isRead()"), "without a viewer"
+
+
 def test_what_is_held_continues_when_the_connection_ends_or_the_viewer_hangs(page):
     page.mouse.down()
     page.mouse.up()
