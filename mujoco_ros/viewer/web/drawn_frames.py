@@ -29,7 +29,7 @@ class DrawnFrames:
     Studio sends frames at 60 Hz, and a page that draws or receives fewer queues them without bound.
     Here few frames are on their way to the page. A fast one gets a frame for each that it draws. A
     slower one gets newer ones until it draws, which takes the newest; the first is early, because
-    its drawings may come early or late.
+    its drawings may come early or late. While a button or key is pressed, it gets one for each.
 
     Attributes:
         begun: Number of frames that were begun.
@@ -127,6 +127,8 @@ class DrawnFrames:
         if self._undrawn_messages >= _MOST_UNDRAWN:
             return float("inf")
         period = max(self._periods)
+        if self._undrawn and self.is_pressed:  # Dear ImGui repeats what stays pressed
+            return float("inf")
         if self._undrawn:
             return self._built_at + max(_RENEWAL_S, period / _MOST_UNDRAWN) - now
         assert self._drawn_at is not None  # as there is a period

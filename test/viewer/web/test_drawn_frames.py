@@ -89,6 +89,20 @@ def test_a_slow_page_gets_an_early_frame_and_newer_ones_until_it_draws(period, f
     assert page.is_due(0.31)
 
 
+def test_a_slow_page_gets_one_frame_for_each_that_it_draws_while_a_button_is_pressed():
+    page = Page(1.0, 1.0, 1.0)
+    assert page.is_due(0.31)
+    page.build()
+    assert page.is_due(0.31)
+    page.frames.note_built(is_pressed=True)
+    page.frames.note_sent()
+    assert not page.is_due(10.0)
+    page.draw(0.4)
+    assert page.is_due(0.31)
+    page.build()
+    assert page.is_due(0.31 + 10.0 / 16)
+
+
 def test_a_slow_page_with_a_slow_network_gets_fewer_frames():
     page = Page(1.0, 1.0, 1.0)
     for number in range(6):
