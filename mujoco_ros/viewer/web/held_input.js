@@ -28,14 +28,15 @@ const heldInput = (() => {
   const replayed = new WeakSet();
 
   // A change is in one of the next two messages.
-  const change = (event) => ({ event, message: sent + 2, at: performance.now() });
+  const change = (event) => ({ event, message: sent + 2, sentAt: null });
   const isUnread = (it, early = 0) =>
     it !== null && isConnected && read < it.message - early &&
     performance.now() - readAt < HALTED_MS;
   // What remains near a release waits for less, so that two clicks stay a double click.
   const isNear = (a, b) => Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY) <= NEAR_PX;
   const isOfButton = (event) => event.type === "mousedown" || event.type === "mouseup";
-  const isRecent = (it) => it !== null && performance.now() - it.at < LONGEST_KEY_MS;
+  const isRecent = (it) =>
+    it !== null && (it.sentAt === null || performance.now() - it.sentAt < LONGEST_KEY_MS);
   const mustWait = (event) => {
     if (event.type === "keydown") return false;
     // A modifier must not end before what it modifies.
@@ -125,6 +126,7 @@ const heldInput = (() => {
     },
     noteSent() {
       sent += 1;
+      for (const it of [button, key]) if (it !== null) it.sentAt ??= performance.now();
     },
     noteRead(count) {
       if (count > read) readAt = performance.now();

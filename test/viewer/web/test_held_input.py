@@ -209,6 +209,18 @@ def test_a_press_in_the_scene_may_end_beside_it(page):
     assert received(page)[-1] == "mouseup 0 at 50,500"
 
 
+def test_a_key_is_released_only_after_a_slow_page_has_sent_it(page):
+    page.keyboard.down("a")
+    page.keyboard.up("a")
+    page.wait_for_timeout(300)
+    page.evaluate("heldInput.proceed()")
+    assert received(page) == ["keydown KeyA 65"]
+    page.evaluate("heldInput.noteSent()")
+    page.wait_for_timeout(300)
+    page.evaluate("heldInput.proceed()")
+    assert received(page) == ["keydown KeyA 65", "keyup KeyA 65"]
+
+
 def test_input_is_read_when_the_viewer_has_read_the_last_event(page):
     assert page.evaluate("heldInput.isRead()")
     page.mouse.down()
