@@ -377,19 +377,6 @@ def test_engine_warnings_show_in_the_status(run):
 # --- priority
 
 
-@pytest.fixture
-def scheduled(monkeypatch):
-    """The priorities requested from the operating system, which grants none of them here."""
-    requests: list[int] = []
-
-    def schedule(priority: int) -> bool:
-        requests.append(priority)
-        return True
-
-    monkeypatch.setattr(thread_priority, "schedule", schedule)
-    return requests
-
-
 def test_the_real_time_priority_is_requested_for_real_time_alone(run, scheduled):
     running = run(1.0, priority=7)
     running.at(0.1, lambda: setattr(running.pacer, "factor", 0.0))

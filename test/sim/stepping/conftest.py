@@ -1,0 +1,18 @@
+"""A system on which threads request priorities."""
+
+import pytest
+
+from mujoco_ros.sim.stepping import thread_priority
+
+
+@pytest.fixture
+def scheduled(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The priorities requested from the operating system, which grants none of them here."""
+    requests: list[int] = []
+
+    def schedule(priority: int) -> bool:
+        requests.append(priority)
+        return True
+
+    monkeypatch.setattr(thread_priority, "schedule", schedule)
+    return requests
