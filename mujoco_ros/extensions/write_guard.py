@@ -8,11 +8,8 @@ from functools import cache
 import mujoco
 import numpy as np
 
-_WRITABLE = (
-    *("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied"),
-    *("mocap_pos", "mocap_quat", "qacc_warmstart", "userdata"),
-)
-"""Arrays of MjData that the next step reads, and that hold numbers."""
+from mujoco_ros.sim.state.state_vector import state_fields
+
 _GAP = 64
 """Alignment of the arrays of MjData [bytes]."""
 
@@ -42,7 +39,14 @@ class WriteGuard:
 
     def __init__(self, data: mujoco.MjData) -> None:
         """Guard the state of a model, which must be finite now."""
-        self._arrays = {name: getattr(data, name).reshape(-1) for name in _WRITABLE}
+        # What the next step reads, but the time, and what is no number but a switch.
+        names = [it.name for it in state_fields(data.model, data) if it.shape]
+        arrays = {name: getattr(data, name, None) for name in names}
+        self._arrays = {
+            name: array.reshape(-1)
+            for name, array in arrays.items()
+            if array is not None and array.dtype == np.float64
+        }
         self.busy = c_int(0)
         spans = _spans([array for array in self._arrays.values() if array.size])
         self._is_finite = finite_check()

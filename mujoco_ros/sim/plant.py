@@ -14,7 +14,7 @@ from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
-from mujoco_ros.sim.sample import MOVING, Sample
+from mujoco_ros.sim.sample import Sample
 from mujoco_ros.sim.saturation import Saturation
 from mujoco_ros.sim.sensor_noise import SensorNoise
 from mujoco_ros.sim.settings.configured_gains import configured_gains
@@ -22,19 +22,11 @@ from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.gains import GainSettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.state.control_history import fill_delay
+from mujoco_ros.sim.state.state_vector import INPUTS, STATE, state_fields, state_vector
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
-from mujoco_ros.sim.state.state_vector import STATE, state_vector
 
-_INPUTS = (
-    mujoco.mjtState.mjSTATE_CTRL
-    | mujoco.mjtState.mjSTATE_MOCAP_POS
-    | mujoco.mjtState.mjSTATE_MOCAP_QUAT
-    | mujoco.mjtState.mjSTATE_EQ_ACTIVE
-    | mujoco.mjtState.mjSTATE_USERDATA
-)
-"""Inputs; without forces, which may have caused the divergence. Wrenches are written each step."""
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
 
@@ -61,7 +53,6 @@ class Plant:
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
         realism: Imperfect sensors, buses and motors; None without any.
-        moving: Its positions, velocities and activations in one array.  # (nq + nv + na,)
         extensions: State that extensions add.
         saturation: Counts of steps in which actuators were at their limits.
         same: The elements that the previous plant has as well; None if there was none.
@@ -117,15 +108,15 @@ class Plant:
         self.plugin_attributes = PluginAttributes(model)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
-        # In one array: a single copy fills or shares it.
-        self.moving = np.zeros(model.nq + model.nv + model.na + model.npluginstate)
-        ends = np.cumsum((model.nq, model.nv, model.na))
-        qpos, qvel, act, plugin_state = np.split(self.moving, ends)
+        state = state_vector(model, data)
+        of_state = {field.name: field.of(state) for field in state_fields(model, data)}
+        qpos, qvel = of_state["qpos"], of_state["qvel"]
         self.sample = Sample(
+            state=state,
             qpos=qpos,
             qvel=qvel,
-            act=act,
-            plugin_state=plugin_state,
+            act=of_state["act"],
+            plugin_state=of_state["plugin_state"],
             qacc=data.qacc,
             qfrc_actuator=data.qfrc_actuator,
             sensordata=np.zeros(model.nsensordata) if sensor_noise or entries else data.sensordata,
@@ -197,20 +188,23 @@ class Plant:
 
     def note_state(self) -> None:
         """Make the state the sample, whose measured numbers are the true ones until a step."""
-        for name in MOVING:
-            getattr(self.sample, name)[:] = getattr(self.data, name)
+        mujoco.mj_getState(self.model, self.data, self.sample.state, STATE)
         if self.is_measured:
             self.sample.sensordata[:] = self.data.sensordata
         if self.realism is not None:
             self.realism.copy_truth()
 
     def revert(self) -> None:
-        """Return to the sample, with the current controls; time becomes zero."""
-        inputs = state_vector(self.model, self.data, _INPUTS)
-        mujoco.mj_resetData(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, inputs, _INPUTS)
-        for name in MOVING:
-            getattr(self.data, name)[:] = getattr(self.sample, name)
+        """Return to the sample and its time, with the current inputs but applied forces.
+
+        Those may have caused the divergence. Wrenches are written each step.
+        """
+        model, data = self.model, self.data
+        inputs = state_vector(model, data, INPUTS)
+        mujoco.mj_resetData(model, data)
+        mujoco.mj_setState(model, data, self.sample.state, STATE)
+        mujoco.mj_setState(model, data, inputs, INPUTS)
+        data.qfrc_applied[:] = data.xfrc_applied[:] = 0.0
 
     def set_plugin_attributes(self, changes: Mapping[PluginAttribute, float]) -> None:
         """Set attributes of engine plugins; see `PluginAttributes.set`."""

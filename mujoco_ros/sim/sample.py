@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-MOVING = ("qpos", "qvel", "act", "plugin_state")
-"""Fields that a step integrates: after it, `MjData` has their next values, the sample these."""
-
 
 @dataclass(frozen=True)
 class Sample:
@@ -18,6 +15,8 @@ class Sample:
     without channels, and the sensor readings.
 
     Attributes:
+        state: All of the engine's state, which `qpos`, `qvel`, `act` and `plugin_state` are views
+            of; `state_fields` lists it.  # (nstate,)
         qpos: Positions.  # (nq,)
         qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
         act: Actuator activations.  # (na,)
@@ -34,6 +33,7 @@ class Sample:
         measured_effort: As for positions, of `qfrc_actuator`.  # (nv,)
     """
 
+    state: np.ndarray
     qpos: np.ndarray
     qvel: np.ndarray
     act: np.ndarray

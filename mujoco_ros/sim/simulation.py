@@ -20,8 +20,8 @@ from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
-from mujoco_ros.sim.sample import MOVING
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
+from mujoco_ros.sim.state.state_vector import STATE
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
@@ -236,8 +236,7 @@ class Simulation:
         self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
-        for now, before in self._state:
-            before[:] = now
+        mujoco.mj_getState(self.model, data, self._before, STATE)
         if self._sense_first:
             self.plant.sense()
         mujoco.mj_step(self.model, data)
@@ -327,11 +326,8 @@ class Simulation:
         self.sample, self.saturation = plant.sample, plant.saturation
         self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
         self._ctrl, self._warnings = data.ctrl, data.warning.number
-        # The first part of a sample, and the parts of the state that it consists of.
-        self._sampled, self._before = plant.moving, np.zeros_like(plant.moving)
-        moving = [(getattr(data, it), getattr(plant.sample, it)) for it in MOVING]
-        parts = np.split(self._before, np.cumsum([len(now) for now, _ in moving])[:-1])
-        self._state = [(now[0], it) for now, it in zip(moving, parts, strict=True) if len(it)]
+        # Of the last step, and of the present one, which may diverge.
+        self._sampled, self._before = plant.sample.state, np.zeros_like(plant.sample.state)
         plant.bind()
         self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
         self._options_changed()
@@ -343,9 +339,9 @@ class Simulation:
             time: Its time [s].
             origin: Time from which steps are counted [s]; None to compute it.
         """
+        self.set_time(time)
         self.note_state()
         self._feedback.read()
-        self.set_time(time)
         if origin is not None:
             self.origin = origin
 

@@ -13,7 +13,8 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.sim.state_log.fields import DERIVED, STATE, row_fields, to_json
+from mujoco_ros.sim.state.state_vector import state_fields, state_vector
+from mujoco_ros.sim.state_log.fields import DERIVED, Field, to_json
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.segment_header import pack
 
@@ -80,7 +81,7 @@ def write_log_to(
     timestep = float(model.opt.timestep)
     times = rows["time"]
     period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
-    fields = row_fields({name: it[0] for name, it in rows.items() if name != "time"})
+    fields = [Field(name, column.shape[1:]) for name, column in rows.items()]
     described = dict(header) | {
         "timestep": timestep,
         "every": max(round(period / timestep), 1),
@@ -108,11 +109,12 @@ def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
 def _arrays(state: SharedState) -> dict[str, np.ndarray]:
     """Return the arrays of a row of a state log, of the present state."""
     data = state.data
-    names = [name for name in (*STATE, *DERIVED) if name != "qacc"]
-    arrays = {name: getattr(data, name) for name in names}
-    # Of the last step, too: the engine keeps it for the next one.
-    arrays |= {"time": np.array(data.time), "qacc": data.qacc_warmstart}
-    return arrays | {"references": state.references.values}
+    vector = state_vector(state.model, data)
+    arrays = {field.name: field.of(vector) for field in state_fields(state.model, data)}
+    arrays |= {name: getattr(data, name) for name in DERIVED}
+    # Of the last step, as the sensor readings: the engine keeps it for the next one.
+    arrays |= {"qacc": data.qacc_warmstart, "references": state.references.values}
+    return arrays
 
 
 def _columns(rows: Rows, header: Mapping[str, Any]) -> Iterator[tuple[str, np.ndarray]]:

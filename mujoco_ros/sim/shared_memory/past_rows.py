@@ -2,11 +2,15 @@
 
 from math import inf
 
+import mujoco
+import numpy as np
+
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
-from mujoco_ros.sim.shared_memory.state_row import copies
+from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.state_vector import STATE
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
@@ -29,14 +33,9 @@ class PastRows:
         self._due = self._last = -inf
         self._row = row = memoryview(bytearray(8 * width))
         self._time: memoryview[float] = row[:8].cast("d")
-        state = plant.data, plant.references.values
-        self._copies = copies(row, *state, sensordata=plant.sample.sensordata)
-        extensions = plant.extensions.arrays.values()
-        end = 8 * (width - sum(map(len, extensions)))
-        for array in extensions:
-            source = memoryview(array).cast("B")  # type: ignore[arg-type]
-            self._copies.append((row[end : end + source.nbytes], source))
-            end += source.nbytes
+        self._state = np.zeros_like(plant.sample.state)
+        arrays = row_arrays(self._state, plant.data, plant.references.values, plant.sample)
+        self._copies = copies(row, [*arrays, *plant.extensions.arrays.values()])
 
     def add_if_due(self) -> None:
         """Add the state, if the period has passed since the last row, or the time was set back."""
@@ -50,6 +49,7 @@ class PastRows:
             return
         time = self._last = self._time[0] = float(self._plant.data.time)
         self._due = time + self._period - _ROUNDING * self._plant.model.opt.timestep
+        mujoco.mj_getState(self._plant.model, self._plant.data, self._state, STATE)
         for target, source in self._copies:
             target[:] = source
         self._past.add(self._row)
@@ -85,6 +85,7 @@ class PastRows:
         self._past.copy(found.number, self._row)
         for source, target in self._copies:
             target[:] = source
+        mujoco.mj_setState(plant.model, plant.data, self._state, STATE)
         if plant.realism is not None:
             plant.realism.reset()
         plant.data.xfrc_applied[:] = plant.data.qfrc_applied[:] = 0.0

@@ -24,7 +24,8 @@ from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
 from mujoco_ros.sim.shared_memory.model_values import scatter
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
-from mujoco_ros.sim.shared_memory.state_row import copies
+from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays
+from mujoco_ros.sim.state.state_vector import STATE, state_vector
 from mujoco_ros.sim.state_log.segment_header import assembly
 
 _LOADING_S = 120.0
@@ -214,7 +215,10 @@ class SharedState:
         self._row = memoryview(bytearray(segment.rows[0]))
         self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
-        self._copies = copies(self._row, self.data, self.references.values)
+        self._state = state_vector(self.model, self.data)
+        self._copies = copies(
+            self._row, row_arrays(self._state, self.data, self.references.values)
+        )
         self.past, self.shown, self._is_other = segment.past, None, False
         self._apply_edits()
         self._copy()
@@ -241,9 +245,10 @@ class SharedState:
         return True
 
     def _read_row(self) -> None:
-        self.data.time = self._time[0]
         for source, target in self._copies:
             target[:] = source
+        mujoco.mj_setState(self.model, self.data, self._state, STATE)
+        self.data.time = self._time[0]
 
     def _apply_edits(self) -> bool:
         """Apply the simulator's edits to the model; return whether there were new ones."""

@@ -13,7 +13,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 from mujoco_ros.sim.shared_memory.model_values import gather
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
-from mujoco_ros.sim.shared_memory.state_row import size
+from mujoco_ros.sim.shared_memory.state_row import row_arrays, size
 from mujoco_ros.sim.state_log.segment_header import describe, read_model
 
 SLOTS = 2
@@ -82,9 +82,10 @@ class SharedSegment:
         model = plant.model
         metadata = json.dumps(describe(plant, described)).encode()
         binary = int(mujoco.mj_sizeModel(model))
-        row = size(plant.data, plant.references.values)
+        arrays = row_arrays(plant.sample.state, plant.data, plant.references.values)
+        row = size(arrays)
         edits = len(gather(model))
-        past_row = _padded(row + sum(map(len, plant.extensions.arrays.values())))
+        past_row = _padded(size([*arrays, *plant.extensions.arrays.values()]))
         past = history.capacity(past_row)
         words = _HEADER + SLOTS * _padded(row) + _padded(edits) + past * past_row
         block = MemoryBlock.create(8 * words + len(metadata) + binary)

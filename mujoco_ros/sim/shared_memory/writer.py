@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.description import RobotDescription
@@ -12,8 +13,9 @@ from mujoco_ros.sim.shared_memory.model_values import ModelValues
 from mujoco_ros.sim.shared_memory.past_rows import PastRows
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
-from mujoco_ros.sim.shared_memory.state_row import Copies, copies
+from mujoco_ros.sim.shared_memory.state_row import Copies, copies, row_arrays
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.state_vector import STATE
 
 Describe = Callable[[Plant], Sequence[RobotDescription]]
 
@@ -41,11 +43,19 @@ class SegmentWriter:
             UserInputError: There is not enough memory.
         """
         self.segment = SharedSegment.create(plant, described, generation, history)
-        state = plant.data, plant.references.values
-        self.stepped = [copies(row, *state, plant.sample) for row in self.segment.rows]
-        self.paused = [copies(row, *state) for row in self.segment.rows]
+        data, references, sample = plant.data, plant.references.values, plant.sample
+        stepped = row_arrays(sample.state, data, references, sample)
+        self._state, self._plant = np.zeros_like(sample.state), plant
+        paused = row_arrays(self._state, data, references)
+        self.stepped = [copies(row, stepped) for row in self.segment.rows]
+        self.paused = [copies(row, paused) for row in self.segment.rows]
         self.past = PastRows(plant, self.segment.past, history)
         self._values, self._edits = ModelValues(plant.model), np.empty(0)
+
+    def read_paused(self) -> bytes:
+        """Read the state of a pause, which `paused` copies; return all of the row."""
+        mujoco.mj_getState(self._plant.model, self._plant.data, self._state, STATE)
+        return b"".join(source for _, source in self.paused[0])
 
     def share_edits(self) -> None:
         """Share the edits of the model since the last call."""
@@ -149,7 +159,7 @@ class SharedStateWriter:
         """Share changes of a paused simulation, in the physics thread."""
         if not self._paused:
             self.header.paused = self._paused = True
-        present = b"".join(source for _, source in self._current.paused[0])
+        present = self._current.read_paused()
         changed = self._paused_state is not None and self._paused_state != present
         if changed or self._reset_at == self._count:
             self._share(self._current.paused)

@@ -6,7 +6,6 @@ from typing import NamedTuple
 import mujoco
 
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.sample import MOVING
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state_log.fields import DERIVED
@@ -117,10 +116,8 @@ class Playback(Simulation):
         self.segment.load_state(row_index, data)
         for name in DERIVED:
             getattr(data, name)[:] = row[name]
-        for name in MOVING:
-            getattr(sample, name)[:] = getattr(data, name)
+        self.plant.note_state()
         if self.plant.realism is not None:
-            sample.sensordata[:] = row["sensordata"]
             for name, array in self.plant.realism.measured_fields.items():
                 array[:] = row[name]
         self.references.values[:] = row["references"]

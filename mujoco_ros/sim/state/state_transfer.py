@@ -8,8 +8,9 @@ import numpy as np
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Correspondence, Pairs
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.state.state_vector import STATE, state_fields, state_vector
 
-_STATE = {
+_INDICES = {
     "qpos": "q",
     "qvel": "v",
     "act": "act",
@@ -24,16 +25,22 @@ _STATE = {
     "mocap_pos": "mocap",
     "mocap_quat": "mocap",
 }
-"""MuJoCo's integration state without time and userdata: array to kind of index."""
+"""Kind of index of the fields of the state that belong to elements of the model."""
 
 
 def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) -> None:
-    """Copy the time and the integration state of shared elements, without sleeping."""
-    for name, kind in _STATE.items():
-        _copy(getattr(old, name), getattr(new, name), same.pairs[kind])
-    count = min(len(old.userdata), len(new.userdata))
-    new.userdata[:count] = old.userdata[:count]
-    new.time = old.time
+    """Copy the state of shared elements, without sleeping; and the time and the user data."""
+    before, after = state_vector(old.model, old), state_vector(new.model, new)
+    for field, other in zip(
+        state_fields(old.model, old), state_fields(new.model, new), strict=True
+    ):
+        source, target = field.of(before), other.of(after)
+        if field.name in _INDICES:
+            _copy(source, target, same.pairs[_INDICES[field.name]])
+        else:
+            count = min(field.size, other.size)
+            target.reshape(-1)[:count] = source.reshape(-1)[:count]
+    mujoco.mj_setState(new.model, new, after, STATE)
 
 
 def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:

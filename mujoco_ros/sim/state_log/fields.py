@@ -1,16 +1,16 @@
 """Fields of a row of the state log."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.sample import MOVING
+from mujoco_ros.sim.state.state_vector import StateField
 
-STATE = (*MOVING, "ctrl", "mocap_pos", "mocap_quat", "eq_active")
-"""Arrays of MjData that are state."""
+STATE = "state"
+"""Key of the state vector among the arrays of a row; a field of the log is one of its fields."""
 DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""
 EXTENSION = "extension "
@@ -31,17 +31,29 @@ class Field:
 
 
 def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
-    """Return the arrays of a row, without its time, as of the last sample."""
-    names, sample = (*STATE, *DERIVED), vars(plant.sample)
-    arrays = {n: sample[n] if n in sample else getattr(plant.data, n) for n in names}
+    """Return the arrays of a row, as of the last sample."""
+    sample = plant.sample
+    derived = (sample.sensordata, sample.qacc, sample.qfrc_actuator)
     extensions = {EXTENSION + key: array for key, array in plant.extensions.arrays.items()}
     measured = {} if plant.realism is None else plant.realism.measured_fields
-    return arrays | {"references": plant.references.values} | extensions | measured
+    return {
+        STATE: sample.state,
+        **dict(zip(DERIVED, derived, strict=True)),
+        "references": plant.references.values,
+        **extensions,
+        **measured,
+    }
 
 
-def row_fields(arrays: dict[str, np.ndarray]) -> list[Field]:
-    """Return the fields of a row, the time first."""
-    return [Field("time", ()), *(Field(name, array.shape) for name, array in arrays.items())]
+def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
+    """Return the fields of a row, those of the state first.
+
+    Args:
+        arrays: The arrays of a row.
+        state: The fields of its state vector.
+    """
+    others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
+    return [*(Field(it.name, it.shape) for it in state), *others]
 
 
 def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
@@ -60,8 +72,3 @@ def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.nda
 def to_json(fields: Sequence[Field]) -> list[dict[str, Any]]:
     """Return fields as in a segment header."""
     return [{"name": field.name, "shape": list(field.shape)} for field in fields]
-
-
-def from_json(content: Sequence[dict[str, Any]]) -> list[Field]:
-    """Return the fields of a segment header."""
-    return [Field(entry["name"], tuple(entry["shape"])) for entry in content]

@@ -15,9 +15,16 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.sim.state_log.fields import EXTENSION, STATE, from_json, split_rows
+from mujoco_ros.sim.state.control_history import fill_delay
+from mujoco_ros.sim.state.state_vector import StateField, state_fields
+from mujoco_ros.sim.state_log.fields import EXTENSION, split_rows
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
-from mujoco_ros.sim.state_log.segment_header import assembly, load_model, unpack
+from mujoco_ros.sim.state_log.segment_header import (
+    SegmentHeader,
+    assembly,
+    load_model,
+    unpack,
+)
 
 _ROUNDING_S = 1e-9
 
@@ -53,14 +60,23 @@ class LogSegment:
     """
 
     def __init__(
-        self, header: dict[str, Any], binary: memoryview, parts: list[dict[str, np.ndarray]]
+        self,
+        header: SegmentHeader,
+        binary: memoryview,
+        parts: list[dict[str, np.ndarray]],
+        place: str,
     ) -> None:
-        """Combine a segment header, the compressed model and the rows of each record."""
-        self.scene: str = header["scene"]
-        self.timestep: float = header["timestep"]
-        self.every: int = header["every"]
-        self._header, self._binary, self._parts = header, binary, parts
-        self._shapes = {field.name: field.shape for field in from_json(header["fields"])}
+        """Combine a segment header, the compressed model and the rows of each record.
+
+        Args:
+            header: The header.
+            binary: The model.
+            parts: The rows of each record by field.
+            place: The file, for messages.
+        """
+        self.scene, self.timestep, self.every = header.scene, header.timestep, header.every
+        self._header, self._binary, self._parts, self._place = header, binary, parts, place
+        self._shapes = {field.name: field.shape for field in header.fields}
         self.fields = tuple(self._shapes)
         self._starts = np.cumsum([0, *(len(part["time"]) for part in parts)])
         self._cache: dict[str, np.ndarray] = {}
@@ -159,26 +175,47 @@ class LogSegment:
         """The model.
 
         Raises:
-            UserInputError: Another version of MuJoCo wrote it.
+            UserInputError: Another version of MuJoCo wrote it, or it is not one of these rows.
         """
-        return load_model(self._binary, self._header)
+        return load_model(self._binary, self._header, f"the model in {self._place}")
 
     @property
     def assembly(self) -> Assembly:
-        """The scene with the model."""
-        return assembly(self._header, self.model)
+        """The scene with the model.
+
+        Raises:
+            UserInputError: As for `model`, or the header describes no scene.
+        """
+        return assembly(vars(self._header), self.model, self._place)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """Fields of the engine's state that the log lacks, because an older version wrote it."""
+        return tuple(it.name for it in self._state_fields if it.size and it.name not in self.fields)
 
     def load_state(self, index: int, data: mujoco.MjData) -> None:
-        """Copy the state of a row into `data` of this model; `mj_forward` computes the rest."""
-        row = self.row(index)
-        data.time = row["time"].item()
-        for name in STATE:
-            if (array := getattr(data, name)).size:  # older logs lack the state of plugins
-                array[:] = row[name]
+        """Copy the state of a row into `data` of this model; `mj_forward` computes the rest.
+
+        The next step has the same bits as in the simulation, unless fields are `missing`. Those
+        are as after a reset, and delayed controls are the present ones.
+        """
+        row, model = self.row(index), self.model
+        if self.missing:
+            mujoco.mj_resetData(model, data)
+        found = [it for it in self._state_fields if it.name in row]
+        state = np.concatenate([row[it.name].reshape(-1) for it in found])
+        mujoco.mj_setState(model, data, state, sum(it.bit for it in found))
+        if "history" in self.missing:
+            for actuator in range(model.nactuator):
+                fill_delay(model, data, actuator, data.ctrl)
+
+    @cached_property
+    def _state_fields(self) -> tuple[StateField, ...]:
+        return state_fields(self.model, mujoco.MjData(self.model))
 
     def _entry(self, kind: str, table: str, name: str) -> Any:
         """Return an entry of a table of the header, or the index in a list of it."""
-        entries = self._header[table]
+        entries = getattr(self._header, table)
         if name not in entries:
             raise unknown(kind, name, entries, where="the state log")
         return entries[name] if isinstance(entries, dict) else entries.index(name)
@@ -221,7 +258,7 @@ class StateLog:
         records, problem = find_records(path, content)
         if not records:
             raise UserInputError(f"'{path}' has no model: {problem or 'it ends before it'}")
-        return cls(path, _segments(records, content), problem)
+        return cls(path, _segments(records, content, f"'{path}'"), problem)
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the only segment."""
@@ -245,13 +282,22 @@ class StateLog:
         return f"<state log '{self.path}': {', '.join(map(repr, self.segments))}{note}>"
 
 
-def _segments(records: list[Record], content: memoryview) -> list[LogSegment]:
-    segments: list[tuple[dict[str, Any], memoryview, list[dict[str, np.ndarray]]]] = []
+def _segments(records: list[Record], content: memoryview, place: str) -> list[LogSegment]:
+    segments: list[tuple[SegmentHeader, memoryview, list[dict[str, np.ndarray]], str]] = []
     for kind, offset, length in records:
         part = content[offset : offset + length]
         if kind == SEGMENT:
-            segments.append((*unpack(part), []))
-        else:
-            header, _, rows = segments[-1]
-            rows.append(split_rows(np.frombuffer(part, np.float64), from_json(header["fields"])))
+            where = f"{place}: the header of segment {len(segments)}"
+            segments.append((*unpack(part, where), [], place))
+            continue
+        if not segments:
+            raise UserInputError(f"{place} has rows without a model")
+        header, _, rows, _ = segments[-1]
+        width = 8 * sum(field.size for field in header.fields)
+        if length % width:
+            raise UserInputError(
+                f"{place}: a record of segment {len(segments) - 1} has {length} bytes, "
+                f"which are no whole rows of {width} bytes"
+            )
+        rows.append(split_rows(np.frombuffer(part, np.float64), header.fields))
     return [LogSegment(*segment) for segment in segments]

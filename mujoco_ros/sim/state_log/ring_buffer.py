@@ -4,7 +4,8 @@ import numpy as np
 
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.fields import row_arrays, row_fields
+from mujoco_ros.sim.state.state_vector import state_fields
+from mujoco_ros.sim.state_log.fields import STATE, row_arrays, row_fields
 
 _BYTES = 32 << 20
 _FEWEST, _MOST = 1024, 1 << 16
@@ -19,7 +20,7 @@ class RingBuffer:
     Attributes:
         plant: The logged plant.
         fields: Fields of a row.
-        columns: Rows by field.  # (capacity, size)
+        columns: Rows by field; views where fields are together.  # (capacity, size)
         every: Steps per row.
         timestep: Simulated time between steps [s].
         added: Number of rows added.
@@ -31,8 +32,8 @@ class RingBuffer:
     def __init__(self, simulation: Simulation, plant: Plant, every: int) -> None:
         """Allocate rows for `plant`, the present or next one of `simulation`."""
         self.plant = plant
-        arrays = row_arrays(plant)
-        self.fields = row_fields(arrays)
+        arrays, state = row_arrays(plant), state_fields(plant.model, plant.data)
+        self.fields = row_fields(arrays, state)
         self.every = every
         self.timestep = float(plant.model.opt.timestep)
         self.added = self.removed = self.dropped = 0
@@ -41,14 +42,16 @@ class RingBuffer:
         width = sum(field.size for field in self.fields)
         count = min(max(_BYTES // (8 * width), _FEWEST), _MOST)
         self._capacity = count
-        self.columns = {field.name: np.zeros((count, field.size)) for field in self.fields}
-        for column in self.columns.values():
+        together = {name: np.zeros((count, array.size)) for name, array in arrays.items()}
+        for column in together.values():
             column.fill(0.0)  # commits the memory now, not in the physics thread
-        self._times = self.columns["time"]
-        # One assignment per field, which is faster than any single call for all.
+        # One assignment per array, which is faster than any single call for all.
         self._copies = [
-            (self.columns[name], array.reshape(-1)) for name, array in arrays.items() if array.size
+            (together[name], array.reshape(-1)) for name, array in arrays.items() if array.size
         ]
+        states = together.pop(STATE)
+        self.columns = {field.name: states[:, field.part] for field in state} | together
+        self._times = self.columns["time"]
         self._steps = every
 
     def add_step(self) -> None:
@@ -62,9 +65,9 @@ class RingBuffer:
             self.dropped += 1
             return
         index = added % self._capacity
-        self._times[index] = self._simulation.time
         for column, source in self._copies:
             column[index] = source
+        self._times[index] = self._simulation.time
         self.added = added + 1
 
     def pending(self) -> list[slice]:

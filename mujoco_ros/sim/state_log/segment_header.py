@@ -2,8 +2,10 @@
 
 import dataclasses
 import json
+import math
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,24 +16,132 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
-from mujoco_ros.model.scene.engine_plugins import check_plugins_registered, used_plugins
+from mujoco_ros.model.scene.engine_plugins import (
+    check_plugin_slots,
+    check_plugins_registered,
+    used_plugins,
+)
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state_log.fields import to_json
+from mujoco_ros.sim.state.state_vector import state_fields
+from mujoco_ros.sim.state_log.fields import Field, to_json
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 
 T = TypeVar("T")
 
+_NEEDED = {
+    "time": 0,
+    **dict.fromkeys(("qpos", "qvel", "ctrl", "sensordata", "qacc", "qfrc_actuator"), 1),
+    "references": 2,
+}
+"""Fields that the rows of all versions have, and their number of dimensions."""
+
 _FILES = frozenset({"gains", "urdf"})
 """Keys of files that a reader may not have; their contents are in the model."""
 
-_PART_KEYS = frozenset({"prefix", "description"})
-"""Keys of a robot or object that are not part of its configuration."""
+MAX_MODEL_BYTES = 1 << 31
+_LARGEST_ROW = 1 << 28
+"""Most numbers of a row."""
 _MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; higher levels take several times as long for little gain
+
+
+@dataclass(frozen=True, kw_only=True)
+class _PartKeys:
+    """Keys of a robot or object that are not part of its configuration."""
+
+    prefix: str
+    description: str | None = None
+
+
+_PART_KEYS = frozenset(it.name for it in dataclasses.fields(_PartKeys))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SegmentHeader:
+    """The description of a scene and its rows.
+
+    Attributes:
+        scene: Name of the scene.
+        mujoco: Version of MuJoCo that wrote the model.
+        timestep: Timestep of the physics [s].
+        every: Steps per row.
+        fields: The fields of a row.
+        joints: First address of each joint in `qpos` and in `qvel`.
+        actuators: The names of the controls.
+        sensors: First address and size of each sensor in `sensordata`.
+        references: The names of the joints with references.
+        robots: The configurations of the robots.
+        objects: The configurations of the objects.
+        cameras: The configurations of the cameras.
+        lidars: The configurations of the lidars.
+        merged: Whether the names of the model have the prefixes of the robots.
+        plugins: Slots of the engine plugins by name.
+    """
+
+    scene: str
+    mujoco: str
+    timestep: float
+    every: int
+    fields: tuple[Field, ...]
+    joints: dict[str, tuple[int, int]]
+    actuators: tuple[str, ...]
+    sensors: dict[str, tuple[int, int]]
+    references: tuple[str, ...]
+    robots: tuple[dict[str, Any], ...]
+    merged: bool
+    objects: tuple[dict[str, Any], ...] = ()
+    cameras: tuple[dict[str, Any], ...] = ()
+    lidars: tuple[dict[str, Any], ...] = ()
+    plugins: dict[str, int] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit each other.
+
+        Raises:
+            UserInputError: They do not.
+        """
+        if not (self.timestep > 0.0 and self.every > 0):
+            raise UserInputError(f"timestep {self.timestep:g} s, every {self.every} steps")
+        shapes = {field.name: field.shape for field in self.fields}
+        if len(shapes) < len(self.fields):
+            raise UserInputError("two fields have the same name")
+        for name, dimensions in _NEEDED.items():
+            if len(shapes.get(name, ("",) * 9)) != dimensions:
+                raise UserInputError(f"there is no field '{name}' with {dimensions} dimensions")
+        for name, shape in shapes.items():
+            if min(shape, default=0) < 0 or math.prod(shape) > _LARGEST_ROW:
+                raise UserInputError(f"the field '{name}' has the shape {list(shape)}")
+        ends = {
+            "qpos": [(q, 1) for q, _ in self.joints.values()],
+            "qvel": [(v, 1) for _, v in self.joints.values()],
+            "sensordata": list(self.sensors.values()),
+            "ctrl": [(0, len(self.actuators))],
+        }
+        for name, places in ends.items():
+            if any(min(place) < 0 or sum(place) > shapes[name][0] for place in places):
+                raise UserInputError(f"the field '{name}' is too short for what it has by name")
+        if shapes["references"] != (3, len(self.references)):
+            raise UserInputError("the field 'references' has not the joints of the references")
+
+    def check_model(self, model: mujoco.MjModel, where: str) -> None:
+        """Check that the rows are those of a model.
+
+        Raises:
+            UserInputError: They are not.
+        """
+        expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
+        expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
+        expected |= {"qfrc_actuator": (model.nv,)}
+        for field in self.fields:
+            if field.shape != expected.get(field.name, field.shape):
+                raise UserInputError(
+                    f"{where} has the field '{field.name}' of shape {list(expected[field.name])}, "
+                    f"but the rows have {list(field.shape)}"
+                )
 
 
 def describe_rows(ring: RingBuffer, described: Sequence[RobotDescription]) -> dict[str, Any]:
@@ -92,28 +202,54 @@ def pack(model: mujoco.MjModel, header: dict[str, Any]) -> list[bytes]:
     return [len(text).to_bytes(8, "little"), text, zlib.compress(binary.data, _LEVEL)]
 
 
-def unpack(content: memoryview) -> tuple[dict[str, Any], memoryview]:
-    """Return the header and the compressed model of a segment record."""
-    end = 8 + int.from_bytes(content[:8], "little")
-    header: dict[str, Any] = json.loads(bytes(content[8:end]))
-    return header, content[end:]
+def unpack(content: memoryview, where: str) -> tuple[SegmentHeader, memoryview]:
+    """Return the header and the compressed model of a segment record.
 
-
-def load_model(binary: memoryview, header: dict[str, Any]) -> mujoco.MjModel:
-    """Return the model of a segment.
+    Args:
+        content: The record.
+        where: Begins the error message.
 
     Raises:
-        UserInputError: Another version of MuJoCo wrote it, or it needs engine plugins that are not
-            loaded.
+        UserInputError: The header is not one of a state log.
     """
-    check_plugins_registered(header.get("plugins", {}), "the model in the log")
+    end = 8 + int.from_bytes(content[:8], "little")
     try:
-        return read_model(zlib.decompress(binary))
-    except (ValueError, mujoco.FatalError) as error:
+        text = json.loads(bytes(content[8:end]))
+    except (ValueError, RecursionError) as error:
+        raise UserInputError(f"{where} is not JSON") from error
+    known = [field.name for field in dataclasses.fields(SegmentHeader)]
+    if isinstance(text, dict):  # a later version may have more keys
+        text = {name: text[name] for name in known if name in text}
+    return from_dict(SegmentHeader, text, where), content[end:]
+
+
+def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.MjModel:
+    """Return the model of a segment.
+
+    Args:
+        binary: The compressed model.
+        header: The header.
+        where: Begins the error message, as "the model in the log".
+
+    Raises:
+        UserInputError: Another version of MuJoCo wrote it, it needs engine plugins that are not
+            loaded, it is too large, or it is not the model of the rows.
+    """
+    check_plugins_registered(header.plugins, where)
+    decompressor = zlib.decompressobj()
+    try:
+        content = decompressor.decompress(binary, MAX_MODEL_BYTES)
+        if decompressor.unconsumed_tail:
+            raise UserInputError(f"{where} has more than {MAX_MODEL_BYTES} bytes")
+        model = read_model(content)
+    except (ValueError, zlib.error, mujoco.FatalError) as error:
         raise UserInputError(
-            f"the model in the log was compiled by MuJoCo {header['mujoco']} and cannot be read by "
+            f"{where} was compiled by MuJoCo {header.mujoco} and cannot be read by "
             f"{mujoco.__version__}: {' '.join(str(error).split())}"
         ) from error
+    check_plugin_slots(model, where)
+    header.check_model(model, where)
+    return model
 
 
 def read_model(binary: bytes) -> mujoco.MjModel:
@@ -125,32 +261,45 @@ def read_model(binary: bytes) -> mujoco.MjModel:
     return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
 
 
-def assembly(header: dict[str, Any], model: mujoco.MjModel) -> Assembly:
-    """Return the scene of a segment with its model."""
-    robots = _configs(RobotConfig, header, "robots")
-    objects = _configs(ObjectConfig, header, "objects")
+def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log") -> Assembly:
+    """Return the scene of a description with its model.
+
+    Args:
+        header: The description.
+        model: The model.
+        where: Begins the error message.
+
+    Raises:
+        UserInputError: It describes no scene.
+    """
+    parts: list[Part] = []
+    for key, kind in (("robots", RobotConfig), ("objects", ObjectConfig)):
+        for entry in header.get(key, ()):
+            own = {name: value for name, value in entry.items() if name in _PART_KEYS}
+            keys = from_dict(_PartKeys, own, f"{where}: {key}")
+            config = _config(kind, entry, f"{where}: {key}")
+            parts.append(
+                Part(config=config, spec=None, prefix=keys.prefix, urdf=keys.description)
+            )
+    configs = [part.config for part in parts]
     config = SceneConfig(
         name=header["scene"],
-        robots=robots,
-        objects=objects,
-        cameras=_configs(CameraConfig, header, "cameras"),
-        lidars=_configs(LidarConfig, header, "lidars"),
+        robots=tuple(it for it in configs if isinstance(it, RobotConfig)),
+        objects=tuple(it for it in configs if isinstance(it, ObjectConfig)),
+        # The first logs lack cameras and lidars.
+        cameras=tuple(
+            _config(CameraConfig, it, f"{where}: cameras") for it in header.get("cameras", ())
+        ),
+        lidars=tuple(
+            _config(LidarConfig, it, f"{where}: lidars") for it in header.get("lidars", ())
+        ),
         merged=header["merged"],
     )
-    configs: tuple[RobotConfig | ObjectConfig, ...] = (*robots, *objects)
-    parts = tuple(
-        Part(config=part, spec=None, prefix=entry["prefix"], urdf=entry.get("description"))
-        for part, entry in zip(configs, (*header["robots"], *header["objects"]), strict=True)
-    )
-    return Assembly(config=config, model=model, base=None, parts=parts, compiler_log=())
+    return Assembly(config=config, model=model, base=None, parts=tuple(parts), compiler_log=())
 
 
-def _configs(cls: type[T], header: dict[str, Any], key: str) -> tuple[T, ...]:
-    """Return the configurations of a list; the first logs lack cameras and lidars."""
-    return tuple(
-        from_dict(cls, {k: v for k, v in entry.items() if k not in _PART_KEYS}, f"{key} of the log")
-        for entry in header.get(key, ())
-    )
+def _config(cls: type[T], entry: Mapping[str, Any], where: str) -> T:
+    return from_dict(cls, {k: v for k, v in entry.items() if k not in _PART_KEYS}, where)
 
 
 def _measured(robot: RobotConfig) -> RobotConfig:

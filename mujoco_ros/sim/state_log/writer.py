@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from mujoco_ros.model.file_access import create_file
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
@@ -120,7 +122,7 @@ class StateLogWriter:
         for rows in ring.pending():
             count = rows.stop - rows.start
             columns = (ring.columns[field.name][rows] for field in ring.fields if field.size)
-            numbers = (column.data.cast("B") for column in columns)
+            numbers = (np.ascontiguousarray(column).data.cast("B") for column in columns)
             self.size += write_record(self._file, ROWS, list(numbers))
             ring.remove(count)
             self.rows += count

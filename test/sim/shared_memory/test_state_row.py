@@ -1,11 +1,14 @@
 """The row of a state, for any model."""
 
+import dataclasses
+
 import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.sim.sample import MOVING, Sample
-from mujoco_ros.sim.shared_memory.state_row import copies, size
+from mujoco_ros.sim.sample import Sample
+from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays, size
+from mujoco_ros.sim.state.state_vector import STATE, state_fields, state_vector
 
 EVERYTHING = """
 <mujoco>
@@ -20,58 +23,54 @@ EVERYTHING = """
   <actuator><motor joint="j"/><position joint="j" timeconst="0.1"/></actuator>
   <sensor><gyro site="s"/><jointpos joint="j"/></sensor>
 </mujoco>"""
-SAMPLED = ("qpos", "qvel", "act", "plugin_state", "sensordata")
-OTHERS = (
-    *("ctrl", "qacc_warmstart", "qfrc_applied", "xfrc_applied", "eq_active", "mocap_pos"),
-    *("mocap_quat", "userdata", "qfrc_actuator"),
-)
 
 
 def filled(model: mujoco.MjModel, seed: int) -> mujoco.MjData:
     """Return a state of numbers by chance."""
     data, rng = mujoco.MjData(model), np.random.default_rng(seed)
-    for name in (*SAMPLED, *OTHERS):
-        array = getattr(data, name)
-        array[:] = (
-            rng.integers(0, 2, array.shape) if name == "eq_active" else rng.normal(size=array.shape)
-        )
+    for name in ("sensordata", "qfrc_actuator"):
+        getattr(data, name)[:] = rng.normal(size=getattr(data, name).shape)
+    for field in state_fields(model, data)[1:]:
+        array = getattr(data, field.name)
+        array[:] = rng.integers(0, 2, array.shape) if array.dtype == bool else rng.normal()
+    data.eq_active[:] = 1, 0, 1
     return data
 
 
-def sampled(data: mujoco.MjData, sensordata: np.ndarray | None = None) -> Sample:
-    """Return a sample in one piece of memory, as a plant has it."""
-    ends = np.cumsum([getattr(data, name).size for name in MOVING])
-    moving = np.split(np.arange(ends[-1], dtype=float), ends[:-1])
-    others = ("qacc", "qfrc_actuator", "xpos", "xquat", "cam_xpos", "cam_xmat")
-    joints = ("measured_qpos", "measured_qvel", "measured_effort")
-    rest = {name: np.empty(0) for name in (*others, *joints)}
-    measured = data.sensordata if sensordata is None else sensordata
-    return Sample(**dict(zip(MOVING, moving, strict=True)), sensordata=measured, **rest)
+def sampled(state: np.ndarray, sensordata: np.ndarray) -> Sample:
+    """Return a sample with a state and sensor readings."""
+    rest = {it.name: np.empty(0) for it in dataclasses.fields(Sample)}
+    return Sample(**rest | {"state": state, "sensordata": sensordata})
 
 
 @pytest.mark.parametrize("noise", [False, True], ids=["as measured", "with noise"])
-def test_a_row_carries_the_whole_state_bitwise_in_few_copies(noise):
+def test_a_row_carries_the_whole_state_bitwise_in_four_copies(noise):
     model = mujoco.MjModel.from_xml_string(EVERYTHING)
     data, other, references = filled(model, 1), mujoco.MjData(model), np.ones((3, 1))
-    sample = sampled(data, np.full(model.nsensordata, 7.0) if noise else None)
-    row = memoryview(bytearray(8 * size(data, references)))
-    copied = np.zeros_like(references)
-    writing = copies(row, data, references, sample)
-    assert len(writing) == 4 + noise
+    measured = np.full(model.nsensordata, 7.0) if noise else data.sensordata
+    sample = sampled(state_vector(model, data), measured)
+    written = row_arrays(sample.state, data, references, sample)
+    row = memoryview(bytearray(8 * size(written)))
+    writing = copies(row, written)
+    assert len(writing) == 4
     for part, own in writing:
         part[:] = own
-    for part, own in copies(row, other, copied):
+    state, copied = np.zeros_like(sample.state), np.zeros_like(references)
+    for part, own in copies(row, row_arrays(state, other, copied)):
         own[:] = part
-    for name in SAMPLED:
-        assert getattr(other, name).tobytes() == getattr(sample, name).tobytes(), name
-    for name in OTHERS:
+    mujoco.mj_setState(model, other, state, STATE)
+    for field in state_fields(model, data)[1:]:
+        name = field.name
         assert getattr(other, name).tobytes() == getattr(data, name).tobytes(), name
+    assert other.sensordata.tobytes() == measured.tobytes()
+    assert other.qfrc_actuator.tobytes() == data.qfrc_actuator.tobytes()
     assert (copied == references).all()
 
 
 def test_a_model_without_joints_has_a_row():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     data, references = mujoco.MjData(model), np.zeros((3, 0))
-    row = memoryview(bytearray(8 * size(data, references)))
-    for part, own in copies(row, data, references, sampled(data)):
+    arrays = row_arrays(state_vector(model, data), data, references)
+    row = memoryview(bytearray(8 * size(arrays)))
+    for part, own in copies(row, arrays):
         part[:] = own

@@ -51,10 +51,8 @@ def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
     while watching.process.poll() is None and time.monotonic() < began + 60.0:
         number += 1
         # A consistent state has the same number everywhere.
-        simulation.sample.qpos[:] = number
-        simulation.sample.qvel[:] = number
+        simulation.sample.state[:] = number
         simulation.references.values[:] = number
-        simulation.data.xfrc_applied[:] = number
         simulation.data.qfrc_actuator[:] = number
         writer.write()
         if changes and time.monotonic() > changes[0]:
@@ -62,9 +60,8 @@ def test_no_reader_gets_an_incomplete_state_or_two_models(share, simulate):
             plant = simulation.build_plant(rebuild(simulation.assembly))
             prepared = writer.prepare(plant)
             simulation.switch_model(plant)
-            for array in (plant.sample.qpos, plant.sample.qvel, plant.references.values):
+            for array in (plant.sample.state, plant.references.values, plant.data.qfrc_actuator):
                 array[:] = number
-            plant.data.xfrc_applied[:] = plant.data.qfrc_actuator[:] = number
             writer.switch(prepared)
             writer.finish()
     seen = watching.seen()
