@@ -14,6 +14,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_access import open_file
+from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state.control_history import fill_delay
 from mujoco_ros.sim.state.state_vector import StateField, state_fields
@@ -186,7 +187,12 @@ class LogSegment:
         Raises:
             UserInputError: As for `model`, or the header describes no scene.
         """
-        return assembly(vars(self._header), self.model, self._place)
+        found = assembly(vars(self._header), self.model, self._place)
+        try:
+            lay_out(found)  # names that the model lacks
+        except UserInputError as error:
+            raise UserInputError(f"{self._place}: {error}") from error
+        return found
 
     @cached_property
     def missing(self) -> tuple[str, ...]:

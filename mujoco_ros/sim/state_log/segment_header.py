@@ -15,6 +15,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
@@ -45,6 +46,8 @@ _FILES = frozenset({"gains", "urdf"})
 MAX_MODEL_BYTES = 1 << 31
 _LARGEST_ROW = 1 << 28
 """Most numbers of a row."""
+_MOST_STEPS = 1 << 31
+"""Most steps per row."""
 _MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; higher levels take several times as long for little gain
 
@@ -104,7 +107,7 @@ class SegmentHeader:
         Raises:
             UserInputError: They do not.
         """
-        if not (self.timestep > 0.0 and self.every > 0):
+        if not (self.timestep > 0.0 and 0 < self.every <= _MOST_STEPS):
             raise UserInputError(f"timestep {self.timestep:g} s, every {self.every} steps")
         shapes = {field.name: field.shape for field in self.fields}
         if len(shapes) < len(self.fields):
@@ -213,6 +216,8 @@ def unpack(content: memoryview, where: str) -> tuple[SegmentHeader, memoryview]:
         UserInputError: The header is not one of a state log.
     """
     end = 8 + int.from_bytes(content[:8], "little")
+    if end > len(content):
+        raise UserInputError(f"{where} is longer than its record")
     try:
         text = json.loads(bytes(content[8:end]))
     except (ValueError, RecursionError) as error:
@@ -245,7 +250,7 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
     except (ValueError, zlib.error, mujoco.FatalError) as error:
         raise UserInputError(
             f"{where} was compiled by MuJoCo {header.mujoco} and cannot be read by "
-            f"{mujoco.__version__}: {' '.join(str(error).split())}"
+            f"{mujoco.__version__}, or it is damaged: {' '.join(str(error).split())}"
         ) from error
     check_plugin_slots(model, where)
     header.check_model(model, where)
@@ -258,7 +263,8 @@ def read_model(binary: bytes) -> mujoco.MjModel:
     Raises:
         ValueError: It is not one of this version of MuJoCo.
     """
-    return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
+    with silence_compiler():
+        return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
 
 
 def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log") -> Assembly:
