@@ -7,7 +7,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.sim.state.state_vector import STATE, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_vector
 
 _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 AT_BODY = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
@@ -66,7 +66,7 @@ class Observer:
 
     def set(self, state: np.ndarray) -> None:
         """Set a state from `read`, and compute the quantities that follow."""
-        mujoco.mj_setState(self.model, self._data, state, STATE)
+        set_state(self.model, self._data, state)
         mujoco.mj_forward(self.model, self._data)
         mujoco.mj_rnePostConstraint(self.model, self._data)  # for mj_objectAcceleration
 

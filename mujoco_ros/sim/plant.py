@@ -22,10 +22,17 @@ from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.gains import GainSettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.state.control_history import fill_delay
-from mujoco_ros.sim.state.state_vector import INPUTS, STATE, state_fields, state_vector
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
+from mujoco_ros.sim.state.state_vector import (
+    INPUTS,
+    INTEGRATION,
+    StateReader,
+    set_state,
+    state_fields,
+    state_vector,
+)
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
@@ -52,6 +59,7 @@ class Plant:
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
+        present: Reads the present state.
         realism: Imperfect sensors, buses and motors; None without any.
         extensions: State that extensions add.
         saturation: Counts of steps in which actuators were at their limits.
@@ -108,7 +116,8 @@ class Plant:
         self.plugin_attributes = PluginAttributes(model)
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
-        state = state_vector(model, data)
+        self.present = StateReader(model, data)
+        state = self.present.state.copy()
         of_state = {field.name: field.of(state) for field in state_fields(model, data)}
         qpos, qvel = of_state["qpos"], of_state["qvel"]
         self.sample = Sample(
@@ -188,7 +197,8 @@ class Plant:
 
     def note_state(self) -> None:
         """Make the state the sample, whose measured numbers are the true ones until a step."""
-        mujoco.mj_getState(self.model, self.data, self.sample.state, STATE)
+        self.present.read()
+        self.sample.state[:] = self.present.state
         if self.is_measured:
             self.sample.sensordata[:] = self.data.sensordata
         if self.realism is not None:
@@ -200,9 +210,10 @@ class Plant:
         Those may have caused the divergence. Wrenches are written each step.
         """
         model, data = self.model, self.data
-        inputs = state_vector(model, data, INPUTS)
+        inputs = np.empty(mujoco.mj_stateSize(model, INPUTS))
+        mujoco.mj_getState(model, data, inputs, INPUTS)
         mujoco.mj_resetData(model, data)
-        mujoco.mj_setState(model, data, self.sample.state, STATE)
+        set_state(model, data, self.sample.state)
         mujoco.mj_setState(model, data, inputs, INPUTS)
         data.qfrc_applied[:] = data.xfrc_applied[:] = 0.0
 
@@ -224,7 +235,7 @@ class Plant:
         """Evaluate the sensors on a copy, before a step whose stages overwrite them."""
         if self._twin is None:
             self._twin = mujoco.MjData(self.model)
-        mujoco.mj_copyState(self.model, self.data, self._twin, STATE)
+        mujoco.mj_copyState(self.model, self.data, self._twin, INTEGRATION)
         mujoco.mj_forward(self.model, self._twin)
 
     @property
@@ -245,7 +256,7 @@ class Plant:
         """Compute the derived quantities of the current state, which stays bit-identical."""
         state = state_vector(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, state, STATE)
+        set_state(self.model, self.data, state)
 
     def _set_state(self, state: InitialState) -> None:
         data = self.data

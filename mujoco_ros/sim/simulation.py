@@ -21,7 +21,6 @@ from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
-from mujoco_ros.sim.state.state_vector import STATE
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
@@ -190,6 +189,7 @@ class Simulation:
     def _options_changed(self) -> None:
         """Apply options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
+        self._present.configure()
         # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
@@ -236,7 +236,7 @@ class Simulation:
         self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
-        mujoco.mj_getState(self.model, data, self._before, STATE)
+        self._present.read()
         if self._sense_first:
             self.plant.sense()
         mujoco.mj_step(self.model, data)
@@ -246,7 +246,7 @@ class Simulation:
         if self._sense_first:
             self.plant.copy_sensed()
         self.saturation.count()
-        self._sampled[:] = self._before
+        self._sampled[:] = self._present.state
         self.time = time
         # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
@@ -326,8 +326,8 @@ class Simulation:
         self.sample, self.saturation = plant.sample, plant.saturation
         self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
         self._ctrl, self._warnings = data.ctrl, data.warning.number
-        # Of the last step, and of the present one, which may diverge.
-        self._sampled, self._before = plant.sample.state, np.zeros_like(plant.sample.state)
+        # Of the last step, and of the next one, which may diverge.
+        self._sampled, self._present = plant.sample.state, plant.present
         plant.bind()
         self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
         self._options_changed()

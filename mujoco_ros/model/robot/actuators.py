@@ -32,6 +32,18 @@ def actuator_kind(model: mujoco.MjModel, actuator: int) -> str:
     return _KINDS.get(int(model.actuator_trntype[actuator]), "general")
 
 
+def control_names(model: mujoco.MjModel) -> list[str]:
+    """Return the names of the controls: of the actuator, and of the input if it has several."""
+    names = [""] * model.nu
+    for actuator in range(model.nactuator):
+        first, count = int(model.actuator_ctrladr[actuator]), int(model.actuator_ctrlnum[actuator])
+        for index in range(count):
+            names[first + index] = model.actuator(actuator).name
+            if count > 1:
+                names[first + index] += f".{mujoco.mj_actuatorInputName(model, actuator, index)}"
+    return names
+
+
 def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:
     """Return the joint that an actuator acts on; None if it acts on something else."""
     on_joint = model.actuator_trntype[actuator] in _ON_JOINT

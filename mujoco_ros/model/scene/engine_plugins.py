@@ -50,7 +50,7 @@ def _engine() -> ctypes.CDLL:
     return library
 
 
-_ENGINE = _engine()
+ENGINE = _engine()
 
 
 def load_plugins(folder: Path) -> None:
@@ -90,13 +90,13 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
 
 def registered_plugins() -> tuple[str, ...]:
     """Return the names of the engine plugins of this process, in the order of their slots."""
-    plugins = map(plugin_at, range(_ENGINE.mjp_pluginCount()))
+    plugins = map(plugin_at, range(ENGINE.mjp_pluginCount()))
     return tuple((it.name or b"").decode(errors="replace") for it in plugins)
 
 
 def plugin_at(slot: int) -> EnginePlugin:
     """Return the engine plugin of a slot, as in ``MjModel.plugin``."""
-    return EnginePlugin.from_address(_ENGINE.mjp_getPluginAtSlot(slot))
+    return EnginePlugin.from_address(ENGINE.mjp_getPluginAtSlot(slot))
 
 
 def reserve_attributes(spec: mujoco.MjSpec) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.actuators import actuator_kind, joint_of, tendon_of
+from mujoco_ros.model.robot.actuators import actuator_kind, control_names, joint_of, tendon_of
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
 
@@ -38,6 +38,7 @@ def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     Actuators on tendons, sites and bodies, muscles, and those of engine plugins have such controls.
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
+    names = control_names(model)
     found: dict[str, list[Control]] = {robot.name: [] for robot in plant.layout.robots}
     robots = {robot.name: robot for robot in plant.layout.robots}
     for actuator in range(model.nactuator):
@@ -50,9 +51,7 @@ def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
         tendon = tendon_of(model, actuator)
         of_gripper = tendon is not None and tendon == robot.gripper_tendon
         for index in range(count):
-            name = key.removeprefix(robot.prefix)
-            if count > 1:
-                name += f".{mujoco.mj_actuatorInputName(model, actuator, index)}"
+            name = names[first + index].removeprefix(robot.prefix)
             if first + index not in driven:
                 control = Control(name, key, index, first + index, kind, of_gripper)
                 found[part.name].append(control)

@@ -2,15 +2,12 @@
 
 from math import inf
 
-import mujoco
-import numpy as np
-
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.state_vector import STATE
+from mujoco_ros.sim.state.state_vector import set_state
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
@@ -33,8 +30,8 @@ class PastRows:
         self._due = self._last = -inf
         self._row = row = memoryview(bytearray(8 * width))
         self._time: memoryview[float] = row[:8].cast("d")
-        self._state = np.zeros_like(plant.sample.state)
-        arrays = row_arrays(self._state, plant.data, plant.references.values, plant.sample)
+        state = plant.present.state
+        arrays = row_arrays(state, plant.data, plant.references.values, plant.sample)
         self._copies = copies(row, [*arrays, *plant.extensions.arrays.values()])
 
     def add_if_due(self) -> None:
@@ -49,7 +46,7 @@ class PastRows:
             return
         time = self._last = self._time[0] = float(self._plant.data.time)
         self._due = time + self._period - _ROUNDING * self._plant.model.opt.timestep
-        mujoco.mj_getState(self._plant.model, self._plant.data, self._state, STATE)
+        self._plant.present.read()
         for target, source in self._copies:
             target[:] = source
         self._past.add(self._row)
@@ -85,7 +82,7 @@ class PastRows:
         self._past.copy(found.number, self._row)
         for source, target in self._copies:
             target[:] = source
-        mujoco.mj_setState(plant.model, plant.data, self._state, STATE)
+        set_state(plant.model, plant.data, plant.present.state)
         if plant.realism is not None:
             plant.realism.reset()
         plant.data.xfrc_applied[:] = plant.data.qfrc_applied[:] = 0.0

@@ -25,7 +25,7 @@ from mujoco_ros.sim.shared_memory.model_values import scatter
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays
-from mujoco_ros.sim.state.state_vector import STATE, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.segment_header import assembly
 
 _LOADING_S = 120.0
@@ -216,9 +216,7 @@ class SharedState:
         self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._state = state_vector(self.model, self.data)
-        self._copies = copies(
-            self._row, row_arrays(self._state, self.data, self.references.values)
-        )
+        self._copies = copies(self._row, row_arrays(self._state, self.data, self.references.values))
         self.past, self.shown, self._is_other = segment.past, None, False
         self._apply_edits()
         self._copy()
@@ -247,7 +245,7 @@ class SharedState:
     def _read_row(self) -> None:
         for source, target in self._copies:
             target[:] = source
-        mujoco.mj_setState(self.model, self.data, self._state, STATE)
+        set_state(self.model, self.data, self._state)
         self.data.time = self._time[0]
 
     def _apply_edits(self) -> bool:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.description import RobotDescription
@@ -15,7 +14,6 @@ from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
 from mujoco_ros.sim.shared_memory.state_row import Copies, copies, row_arrays
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.state_vector import STATE
 
 Describe = Callable[[Plant], Sequence[RobotDescription]]
 
@@ -45,8 +43,8 @@ class SegmentWriter:
         self.segment = SharedSegment.create(plant, described, generation, history)
         data, references, sample = plant.data, plant.references.values, plant.sample
         stepped = row_arrays(sample.state, data, references, sample)
-        self._state, self._plant = np.zeros_like(sample.state), plant
-        paused = row_arrays(self._state, data, references)
+        self._present = plant.present
+        paused = row_arrays(plant.present.state, data, references)
         self.stepped = [copies(row, stepped) for row in self.segment.rows]
         self.paused = [copies(row, paused) for row in self.segment.rows]
         self.past = PastRows(plant, self.segment.past, history)
@@ -54,7 +52,7 @@ class SegmentWriter:
 
     def read_paused(self) -> bytes:
         """Read the state of a pause, which `paused` copies; return all of the row."""
-        mujoco.mj_getState(self._plant.model, self._plant.data, self._state, STATE)
+        self._present.read()
         return b"".join(source for _, source in self.paused[0])
 
     def share_edits(self) -> None:

@@ -112,7 +112,7 @@ class Playback(Simulation):
 
     def _load(self, row_index: int) -> None:
         """Load a row, and compute the body poses."""
-        row, data, sample = self.segment.row(row_index), self.data, self.sample
+        row, data = self.segment.row(row_index), self.data
         self.segment.load_state(row_index, data)
         for name in DERIVED:
             getattr(data, name)[:] = row[name]

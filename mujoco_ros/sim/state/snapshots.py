@@ -17,22 +17,19 @@ from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
-from mujoco_ros.sim.state.state_vector import STATE, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_vector
 
 _REASON = "another state was loaded"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All that the next steps depend on, except options and edits of the model, and sleeping.
-
-    Sleeping, if a model enables it, is not part of MuJoCo's state: bodies stay asleep or awake, and
-    the restored simulation is the same only up to that.
+    """All that the next steps depend on, except options and edits of the model.
 
     Attributes:
         assembly: The scene.
         joints: Its scalar joints.
-        state: MuJoCo's integration state.
+        state: The engine's state.
         time: Time of the next step [s].
         origin: Time of step zero [s].
         timestep: Simulated time between steps [s].
@@ -130,7 +127,7 @@ def restore(simulation: Simulation, snapshot: Snapshot, *, rewind: bool = True) 
 
 def _set_all(simulation: Simulation, snapshot: Snapshot) -> None:
     model, plant = simulation.model, simulation.plant
-    mujoco.mj_setState(model, simulation.data, snapshot.state, STATE)
+    set_state(model, simulation.data, snapshot.state)
     simulation.references.values[:] = snapshot.references
     simulation.gains.restore_state(snapshot.gains)
     simulation.drives.force_limits.restore_state(snapshot.force_limits)
@@ -144,7 +141,7 @@ def _set_shared(simulation: Simulation, snapshot: Snapshot) -> None:
     plant = simulation.plant
     same = Correspondence(snapshot.assembly, simulation.assembly)
     saved = mujoco.MjData(snapshot.model)
-    mujoco.mj_setState(snapshot.model, saved, snapshot.state, STATE)
+    set_state(snapshot.model, saved, snapshot.state)
     transfer_data(saved, simulation.data, same)
     old, new = joint_pairs(snapshot, plant, same)
     simulation.references.values[:, new] = snapshot.references[:, old]

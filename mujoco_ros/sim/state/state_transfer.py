@@ -8,7 +8,7 @@ import numpy as np
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.correspondence import Correspondence, Pairs
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state.state_vector import STATE, state_fields, state_vector
+from mujoco_ros.sim.state.state_vector import set_state, state_fields, state_vector
 
 _INDICES = {
     "qpos": "q",
@@ -29,18 +29,20 @@ _INDICES = {
 
 
 def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) -> None:
-    """Copy the state of shared elements, without sleeping; and the time and the user data."""
+    """Copy the state of shared elements, all of them awake, and the time and the user data."""
     before, after = state_vector(old.model, old), state_vector(new.model, new)
     for field, other in zip(
         state_fields(old.model, old), state_fields(new.model, new), strict=True
     ):
         source, target = field.of(before), other.of(after)
+        if not field.bit:
+            continue
         if field.name in _INDICES:
             _copy(source, target, same.pairs[_INDICES[field.name]])
         else:
             count = min(field.size, other.size)
             target.reshape(-1)[:count] = source.reshape(-1)[:count]
-    mujoco.mj_setState(new.model, new, after, STATE)
+    set_state(new.model, new, after)
 
 
 def transfer_state(old: Plant, new: Plant, same: Correspondence) -> None:

@@ -1,18 +1,25 @@
-"""MuJoCo's state as one vector, and the one list of its fields, which is MuJoCo's own."""
+"""The engine's state as one vector, and the one list of its fields, which is MuJoCo's own."""
 
+from ctypes import c_void_p
 from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
-STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-"""All of the state that the next step depends on, except sleeping: a field for each bit."""
+from mujoco_ros.model.scene.engine_plugins import ENGINE
+
+INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+"""The components of ``mjtState``: all that the next step depends on, but what is carried."""
 INPUTS = int(mujoco.mjtState.mjSTATE_USER)
-"""The fields that the engine reads and never writes: controls, applied forces and so on."""
+"""Those that the engine reads and never writes: controls, applied forces and so on."""
 
 _PREFIX = "mjSTATE_"
 _ARRAYS = {"warmstart": "qacc_warmstart", "plugin": "plugin_state"}
-"""Array of MjData by the name of its bit, where they differ."""
+"""Array of MjData by the name of its component, where they differ."""
+_CARRIED = ("tree_asleep", "flexvert_lambda", "flexvert_conage")
+"""Arrays that a step takes from the step before, and that ``mjtState`` lacks: of sleeping, and of
+the flag ``ipc``."""
+_CARRYING = int(mujoco.mjtEnableBit.mjENBL_SLEEP | mujoco.mjtEnableBit.mjENBL_IPC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +28,7 @@ class StateField:
 
     Attributes:
         name: Its array in MjData, as ``qpos``.
-        bit: Its bit of ``mjtState``.
+        bit: Its bit of ``mjtState``; 0 if it has none.
         part: Its numbers in a state vector.
         shape: Its shape in MjData; the time has none.
     """
@@ -34,7 +41,7 @@ class StateField:
     @property
     def size(self) -> int:
         """Number of elements."""
-        return self.part.stop - self.part.start
+        return int(self.part.stop - self.part.start)
 
     def of(self, state: np.ndarray) -> np.ndarray:
         """Return its numbers in a state vector, as a view.  # shape"""
@@ -44,7 +51,7 @@ class StateField:
 def state_fields(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[StateField, ...]:
     """Return the fields of the state, in the order of a state vector.
 
-    A field that a later MuJoCo adds is among them.
+    A component that a later MuJoCo adds is among them.
     """
     fields, first = [], 0
     for key, member in mujoco.mjtState.__members__.items():
@@ -57,11 +64,72 @@ def state_fields(model: mujoco.MjModel, data: mujoco.MjData) -> tuple[StateField
         shape = np.shape(getattr(data, name, np.empty(size)))
         fields.append(StateField(name, bit, slice(first, first + size), shape))
         first += size
+    for name in _CARRIED:
+        shape = getattr(data, name).shape
+        fields.append(StateField(name, 0, slice(first, first + shape[0]), shape))
+        first += shape[0]
     return tuple(fields)
 
 
-def state_vector(model: mujoco.MjModel, data: mujoco.MjData, fields: int = STATE) -> np.ndarray:
-    """Return a copy of some fields of the state, for ``mj_setState``.  # (size,)"""
-    state = np.empty(mujoco.mj_stateSize(model, fields))
-    mujoco.mj_getState(model, data, state, fields)
-    return state
+class StateReader:
+    """Reads the state of one model into one vector, without allocations.
+
+    Attributes:
+        state: The vector.  # (nstate,)
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Read the state."""
+        self._model, self._data = model, data
+        fields = state_fields(model, data)
+        self.state = np.zeros(fields[-1].part.stop)
+        self._components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
+        carried = [it for it in fields if not it.bit and it.size]
+        self._all_carried = [(it.of(self.state), getattr(data, it.name)) for it in carried]
+        self.configure()
+        for vector, array in self._all_carried:
+            vector[:] = array
+        self.read()
+
+    def configure(self) -> None:
+        """Follow the options of the model, which may have changed."""
+        carries = self._model.opt.enableflags & _CARRYING
+        self._carried = self._all_carried if carries else []
+
+    def read(self) -> None:
+        """Read the state."""
+        mujoco.mj_getState(self._model, self._data, self._components, INTEGRATION)
+        for vector, array in self._carried:
+            vector[:] = array
+
+
+def state_vector(model: mujoco.MjModel, data: mujoco.MjData) -> np.ndarray:
+    """Return a copy of the state, for `set_state`.  # (nstate,)"""
+    return StateReader(model, data).state
+
+
+def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> None:
+    """Set the state; the next step has the same bits as after the step that led to it.
+
+    Args:
+        model: The model.
+        data: The data, of which `mj_forward` computes the rest.
+        state: From `state_vector`.  # (nstate,)
+    """
+    components = state[: mujoco.mj_stateSize(model, INTEGRATION)]
+    mujoco.mj_setState(model, data, components, INTEGRATION)
+    if not model.opt.enableflags & _CARRYING:
+        return
+    first = len(components)
+    carried = [getattr(data, name) for name in _CARRIED]
+    asleep = state[first : first + model.ntree]
+    if (asleep >= 0).any():
+        # Sleeping bodies keep what the engine computed before they fell asleep.
+        mujoco.mj_forward(model, data)
+        mujoco.mj_setState(model, data, components, INTEGRATION)
+    for array in carried:
+        array[:] = state[first : first + len(array)]
+        first += len(array)
+    if model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
+        # Counts and indices of what is awake; the bindings lack the function.
+        ENGINE.mj_updateSleep(c_void_p(model._address), c_void_p(data._address))

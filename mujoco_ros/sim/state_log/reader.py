@@ -17,7 +17,12 @@ from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state.control_history import fill_delay
-from mujoco_ros.sim.state.state_vector import StateField, state_fields
+from mujoco_ros.sim.state.state_vector import (
+    StateField,
+    set_state,
+    state_fields,
+    state_vector,
+)
 from mujoco_ros.sim.state_log.fields import EXTENSION, split_rows
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
 from mujoco_ros.sim.state_log.segment_header import (
@@ -150,7 +155,7 @@ class LogSegment:
         return np.asarray(self.sensordata[:, first : first + size])
 
     def actuator(self, name: str) -> np.ndarray:
-        """Return the controls of an actuator.  # (rows,).
+        """Return the controls of an actuator, or of ``<actuator>.<input>``.  # (rows,).
 
         Raises:
             UserInputError: Unknown actuator.
@@ -205,15 +210,18 @@ class LogSegment:
         The next step has the same bits as in the simulation, unless fields are `missing`. Those
         are as after a reset, and delayed controls are the present ones.
         """
-        row, model = self.row(index), self.model
-        if self.missing:
-            mujoco.mj_resetData(model, data)
-        found = [it for it in self._state_fields if it.name in row]
-        state = np.concatenate([row[it.name].reshape(-1) for it in found])
-        mujoco.mj_setState(model, data, state, sum(it.bit for it in found))
+        row, model, state = self.row(index), self.model, self._initial_state.copy()
+        for it in self._state_fields:
+            if it.name in row:
+                it.of(state)[...] = row[it.name]
+        set_state(model, data, state)
         if "history" in self.missing:
             for actuator in range(model.nactuator):
                 fill_delay(model, data, actuator, data.ctrl)
+
+    @cached_property
+    def _initial_state(self) -> np.ndarray:
+        return state_vector(self.model, mujoco.MjData(self.model))
 
     @cached_property
     def _state_fields(self) -> tuple[StateField, ...]:

@@ -13,6 +13,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.actuators import control_names
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
@@ -167,7 +168,7 @@ def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, A
             model.joint(j).name: [int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])]
             for j in range(model.njnt)
         },
-        "actuators": [model.actuator(a).name for a in range(model.nu)],
+        "actuators": control_names(model),
         "sensors": {
             model.sensor(s).name: [int(model.sensor_adr[s]), int(model.sensor_dim[s])]
             for s in range(model.nsensor)
@@ -284,9 +285,7 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
             own = {name: value for name, value in entry.items() if name in _PART_KEYS}
             keys = from_dict(_PartKeys, own, f"{where}: {key}")
             config = _config(kind, entry, f"{where}: {key}")
-            parts.append(
-                Part(config=config, spec=None, prefix=keys.prefix, urdf=keys.description)
-            )
+            parts.append(Part(config=config, spec=None, prefix=keys.prefix, urdf=keys.description))
     configs = [part.config for part in parts]
     config = SceneConfig(
         name=header["scene"],

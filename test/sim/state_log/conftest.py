@@ -25,13 +25,19 @@ def arm(shipped) -> Simulation:
 
 @pytest.fixture
 def write_log(path) -> WriteLog:
-    """A function that takes a number of steps of a simulation and returns their log."""
+    """A function that takes steps of a simulation, each after a call, and returns their log."""
 
-    def write(simulation: Simulation, steps: int, every: int = 1) -> StateLog:
+    def write(
+        simulation: Simulation,
+        steps: int,
+        every: int = 1,
+        before: Callable[[], object] = lambda: None,
+    ) -> StateLog:
         writer = StateLogWriter(path)
         ring = RingBuffer(simulation, simulation.plant, every)
         writer.add(ring)
         for _ in range(steps):
+            before()
             simulation.step()
             ring.add_step()
         writer.close()
