@@ -199,6 +199,7 @@ class Plant:
         """Make the state the sample, whose measured numbers are the true ones until a step."""
         self.present.read()
         self.sample.state[:] = self.present.state
+        self.extensions.note_step()
         if self.is_measured:
             self.sample.sensordata[:] = self.data.sensordata
         if self.realism is not None:

@@ -237,6 +237,7 @@ class Simulation:
         if self.wrenches.acting:
             self.wrenches.apply(time)
         self._present.read()
+        self._note_extensions()
         if self._sense_first:
             self.plant.sense()
         mujoco.mj_step(self.model, data)
@@ -328,6 +329,7 @@ class Simulation:
         self._ctrl, self._warnings = data.ctrl, data.warning.number
         # Of the last step, and of the next one, which may diverge.
         self._sampled, self._present = plant.sample.state, plant.present
+        self._note_extensions = plant.extensions.note_step
         plant.bind()
         self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
         self._options_changed()

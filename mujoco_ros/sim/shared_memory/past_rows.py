@@ -18,8 +18,8 @@ class PastRows:
     """Writes the past states of a plant, and reads them.
 
     A row is the state between two steps: all that the engine needs for the next one, with the
-    sensor readings of the last one, the references of the joints, and the numbers of the
-    extensions.
+    sensor readings of the last one, the references of the joints, and the numbers and generators
+    of the extensions.
     """
 
     def __init__(self, plant: Plant, past: PastStates, history: HistorySettings) -> None:

@@ -30,7 +30,7 @@ def row_arrays(
 
 def size(arrays: Sequence[np.ndarray]) -> int:
     """Return the length of a row in words of 8 bytes."""
-    return 1 + sum(array.size for array in arrays)
+    return 1 + sum(array.nbytes for array in arrays) // _WORD
 
 
 def copies(row: memoryview, arrays: Iterable[np.ndarray]) -> Copies:

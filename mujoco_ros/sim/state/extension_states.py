@@ -1,5 +1,6 @@
 """State that extensions add to that of the engine."""
 
+import ctypes
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
@@ -9,6 +10,12 @@ from zlib import crc32
 import numpy as np
 
 from mujoco_ros.model.scene.parts import Part
+
+EXTENSION = "extension "
+"""Beginning of the names of the numbers of extensions."""
+_GENERATOR, _CACHE = "generator of ", "generator cache of "
+_WORDS = 8
+"""Words of 32 bits of the state of NumPy's PCG64: a number of 128 bits, and an increment."""
 
 
 class ExtensionState:
@@ -29,6 +36,14 @@ class ExtensionState:
         self.values = initial.copy()
         self.random = np.random.default_rng(self._seed)
         self._first = deepcopy(self.random.bit_generator.state)
+        self._words = _generator_words(self.random)
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The numbers and the words of the generator, which stay the same objects, by name."""
+        words, cache = self._words
+        numbers = {EXTENSION + self.key: self.values} if len(self.values) else {}
+        return numbers | {_GENERATOR + self.key: words, _CACHE + self.key: cache}
 
     def reset(self) -> None:
         """Return to the beginning."""
@@ -60,19 +75,33 @@ class SavedExtensionState:
 
 
 class ExtensionStates:
-    """The states of all extensions of a plant, by key."""
+    """The states of all extensions of a plant, by key.
+
+    Attributes:
+        at_step: The arrays of all states at the beginning of the last step, by name.
+    """
 
     def __init__(self) -> None:
         self._states: dict[str, ExtensionState] = {}
+        self.at_step: dict[str, np.ndarray] = {}
+        self._copies: list[tuple[np.ndarray, np.ndarray]] = []
+
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """The numbers of each extension that has any."""
-        return {key: it.values for key, it in self._states.items() if len(it.values)}
+        """The arrays of all states, as of now, by name."""
+        return {name: it for state in self._states.values() for name, it in state.arrays.items()}
 
     def add(self, state: ExtensionState) -> None:
         """Add the state of an extension."""
         self._states[state.key] = state
+        self._copies += [(it.copy(), it) for it in state.arrays.values()]
+        self.at_step |= {name: it for name, (it, _) in zip(self.arrays, self._copies, strict=True)}
+
+    def note_step(self) -> None:
+        """Keep the present state in `at_step`."""
+        for kept, array in self._copies:
+            kept[:] = array
 
     def reset(self) -> None:
         """Reset all states."""
@@ -92,3 +121,19 @@ class ExtensionStates:
     def transfer(self, old: "ExtensionStates") -> None:
         """Continue from the states of the previous plant."""
         self.restore(old.save())
+
+
+def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Return the memory of a generator's state: its words, and the words that it keeps for later.
+
+    Raises:
+        RuntimeError: This version of NumPy keeps the state elsewhere.
+    """
+    address = generator.bit_generator.ctypes.state_address
+    place = ctypes.c_void_p.from_address(address).value
+    words = np.frombuffer((ctypes.c_uint32 * _WORDS).from_address(place), np.uint32)
+    cache = np.frombuffer((ctypes.c_uint32 * 2).from_address(address + 8), np.uint32)
+    state = generator.bit_generator.state["state"]
+    if words.tobytes() != b"".join(state[it].to_bytes(16, "little") for it in ("state", "inc")):
+        raise RuntimeError(f"NumPy {np.__version__} keeps the state of its generators elsewhere")
+    return words, cache

@@ -13,8 +13,6 @@ STATE = "state"
 """Key of the state vector among the arrays of a row; a field of the log is one of its fields."""
 DERIVED = ("sensordata", "qacc", "qfrc_actuator")
 """Arrays of MjData that are computed from the state."""
-EXTENSION = "extension "
-"""Beginning of the names of fields with the state of an extension."""
 
 
 @dataclass(frozen=True)
@@ -34,13 +32,12 @@ def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
     """Return the arrays of a row, as of the last sample."""
     sample = plant.sample
     derived = (sample.sensordata, sample.qacc, sample.qfrc_actuator)
-    extensions = {EXTENSION + key: array for key, array in plant.extensions.arrays.items()}
     measured = {} if plant.realism is None else plant.realism.measured_fields
     return {
         STATE: sample.state,
         **dict(zip(DERIVED, derived, strict=True)),
         "references": plant.references.values,
-        **extensions,
+        **plant.extensions.at_step,
         **measured,
     }
 

@@ -17,13 +17,14 @@ from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.sim.state.control_history import fill_delay
+from mujoco_ros.sim.state.extension_states import EXTENSION, ExtensionStates
 from mujoco_ros.sim.state.state_vector import (
     StateField,
     set_state,
     state_fields,
     state_vector,
 )
-from mujoco_ros.sim.state_log.fields import EXTENSION, split_rows
+from mujoco_ros.sim.state_log.fields import split_rows
 from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
 from mujoco_ros.sim.state_log.segment_header import (
     SegmentHeader,
@@ -218,6 +219,13 @@ class LogSegment:
         if "history" in self.missing:
             for actuator in range(model.nactuator):
                 fill_delay(model, data, actuator, data.ctrl)
+
+    def load_extensions(self, index: int, extensions: ExtensionStates) -> None:
+        """Copy the numbers and generators of a row to extensions of the same names."""
+        row = self.row(index)
+        for name, array in extensions.arrays.items():
+            if name in row:
+                array[:] = row[name]
 
     @cached_property
     def _initial_state(self) -> np.ndarray:

@@ -5,6 +5,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -22,7 +23,10 @@ from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.state.keyframes import Keyframes
 from mujoco_ros.sim.state.playback import Playback
+from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
+from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.writer import StateLogWriter
 
 ARM = """
 world: package://mujoco_ros/urdf_mjcf/worlds/ground.xml
@@ -89,6 +93,50 @@ def test_all_extensions_have_the_same_bits_twice(
             results.append(it.step(0.4))
         assert it.extension("gantry/cup").state["held"][0]
     assert len(set(results)) == 1
+
+
+@pytest.mark.parametrize("name", list(SHIPPED))
+def test_a_row_of_a_log_stepped_once_is_the_next_row(tmp_path: Path, name: str) -> None:
+    if name == "unitree_go":
+        pytest.importorskip("unitree_go", reason="the messages are not installed here")
+    path = tmp_path / "run.mjlog"
+    run = ExtensionRun(name, seed=5)
+    if name == "suction_cup":
+        run.extension().grip(SetBool.Request(data=True), SetBool.Response())
+        run.simulation.references.q[run.simulation.joints.names.index("gantry/down")] = 0.7
+    if name == "thruster":
+        for runner in run.set.runners:
+            runner.extension.state["command"][0] = 3.2
+    writer, ring = StateLogWriter(path), RingBuffer(run.simulation, run.simulation.plant, 1)
+    writer.add(ring)
+    for _ in range(300):
+        run.step(run.simulation.model.opt.timestep)
+        ring.add_step()
+    writer.close()
+    run.close()
+    log = StateLog.open(path)
+    other = ExtensionRun(name, seed=6)
+    model, data, states = other.simulation.model, other.data, other.simulation.plant.extensions
+    inputs = {it.name for it in state_fields(model, data) if it.bit & INPUTS}
+    for index in range(len(log) - 1):
+        mujoco.mj_resetData(model, data)
+        log.load_state(index, data)
+        log.load_extensions(index, states)
+        for runner in other.set.runners:
+            runner.reset()
+        mujoco.mj_step(model, data)
+        other.set.after_step()
+        data.time = log.time[index + 1]  # the simulation does not sum timesteps
+        other.set.before_step()
+        state, row = state_vector(model, data), log.row(index + 1)
+        for field in state_fields(model, data):
+            if field.name not in inputs:
+                assert field.of(state).tobytes() == row[field.name].tobytes(), field.name
+        for key, array in states.arrays.items():
+            assert (array == row[key]).all(), key
+    other.close()
+    if name == "suction_cup":
+        assert log.extension("gantry/cup")[-1, 1], "it holds the parcel"
 
 
 STEPS = 1500
