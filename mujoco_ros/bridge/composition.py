@@ -8,6 +8,7 @@ from mujoco_ros.bridge.commands.lockstep_parameters import LockstepParameters
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
+from mujoco_ros.bridge.diagnostics.solver_comparison import SolverComparison
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
 from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
@@ -113,6 +114,7 @@ def compose(context: NodeContext) -> list[Component]:
         KeyframeServices(context),
         PastStateService(context, processes.load_past),
         JointStateService(context, entities.registry),
+        SolverComparison(context),
     ]
 
 

@@ -21,6 +21,8 @@ from mujoco_ros.inspection.overlaps import Overlap, overlaps
 from mujoco_ros.inspection.standstill import measure_standstill
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.state_vector import state_vector
+from mujoco_ros.sim.stepping.solver_check import SolverCheck, check_solver
 
 SECONDS = 2.0
 """Simulated time without commands [s]."""
@@ -80,6 +82,7 @@ class Report:
             without one.
         base_speed: Its largest speed at the end [m/s].
         divergences: How often the simulation diverged in this time.
+        solver: A comparison of the solver with another one.
         messages: What the import logged.
         engine_warnings: What the engine logged in the simulated time.
     """
@@ -95,6 +98,7 @@ class Report:
     base_drift: float | None
     base_speed: float | None
     divergences: int
+    solver: SolverCheck
     messages: tuple[str, ...]
     engine_warnings: tuple[str, ...]
 
@@ -164,6 +168,7 @@ def inspect(
         base_drift=still.base_drift,
         base_speed=still.base_speed,
         divergences=still.divergences,
+        solver=check_solver(plant.model, state_vector(plant.model, plant.data)),
         messages=(*logged, *(f"MuJoCo compiler: {it}" for it in plant.assembly.compiler_log)),
         engine_warnings=engine_warnings,
     )

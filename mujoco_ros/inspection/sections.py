@@ -60,6 +60,7 @@ def _summary(report: Report) -> Section:
             f"{len(robot.actuators)} control inputs"
         )
     lines.append(f"after {report.seconds:g} s without commands: {_standstill(report)}")
+    lines.append(str(report.solver))
     lines += [f"engine: {warning}" for warning in report.engine_warnings]
     return Section(title=f"check_robot {report.reference}", lines=tuple(lines))
 

@@ -33,6 +33,7 @@ from mujoco_ros.sim.state.state_vector import (
     state_fields,
     state_vector,
 )
+from mujoco_ros.sim.stepping.sparse_newton import SparseNewton
 
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
 _SENSED = ("qacc", "qfrc_actuator", "sensordata", "xpos", "xquat", "cam_xpos", "cam_xmat")
@@ -59,6 +60,7 @@ class Plant:
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.
+        newton: Steps the model.
         present: Reads the present state.
         realism: Imperfect sensors, buses and motors; None without any.
         extensions: State that extensions add.
@@ -99,6 +101,7 @@ class Plant:
         self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
         self.data = data = mujoco.MjData(model)
+        self.newton = SparseNewton(model)
         self.joints = _all_joints(self.layout)
         self.drives = Drives(model, self.joints)
         self.start = self.settle(initial_state(assembly, self.layout))
@@ -157,7 +160,7 @@ class Plant:
         state.references.q[:] = state.qpos[self.joints.qpos]
         state.references.values[1:] = 0.0
         self._set_state(state)
-        mujoco.mj_forward(self.model, self.data)
+        self.newton.forward(self.data, state_vector(self.model, self.data))
         self.drives.adopt(state.ctrl, state.references)
         holding_controls(self.model, self.data, state.ctrl)
         # The controls of joint servos count as well.
@@ -237,7 +240,7 @@ class Plant:
         if self._twin is None:
             self._twin = mujoco.MjData(self.model)
         mujoco.mj_copyState(self.model, self.data, self._twin, INTEGRATION)
-        mujoco.mj_forward(self.model, self._twin)
+        self.newton.forward(self._twin, self.present.state)
 
     @property
     def evaluated(self) -> mujoco.MjData:
@@ -256,7 +259,7 @@ class Plant:
     def evaluate(self) -> None:
         """Compute the derived quantities of the current state, which stays bit-identical."""
         state = state_vector(self.model, self.data)
-        mujoco.mj_forward(self.model, self.data)
+        self.newton.forward(self.data, state)
         set_state(self.model, self.data, state)
 
     def _set_state(self, state: InitialState) -> None:

@@ -190,6 +190,7 @@ class Simulation:
         """Apply options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
         self._present.configure()
+        self._newton.configure()
         # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
@@ -240,7 +241,7 @@ class Simulation:
         self._note_extensions()
         if self._sense_first:
             self.plant.sense()
-        mujoco.mj_step(self.model, data)
+        self._newton.step(data, self._present.state)
         if self._warnings.tobytes() != self._warnings_seen and self._diverged():
             self._recover(time)
             return False
@@ -329,7 +330,7 @@ class Simulation:
         self._ctrl, self._warnings = data.ctrl, data.warning.number
         # Of the last step, and of the next one, which may diverge.
         self._sampled, self._present = plant.sample.state, plant.present
-        self._note_extensions = plant.extensions.note_step
+        self._newton, self._note_extensions = plant.newton, plant.extensions.note_step
         plant.bind()
         self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
         self._options_changed()

@@ -36,6 +36,7 @@ def test_every_part_of_a_model_is_on_the_page(pendulum):
         *("MuJoCo 4.0.0", "7.524 kg (7 kg in the file)", "swing moved farthest", "derived from"),
         *("/joint_commands (sensor_msgs/msg/JointState): all joints", "from the solid collision"),
         *("Bodies that overlap at the start", "<unheard_of>", "position, velocity, effort"),
+        "the solver Newton (dense) agrees with CG (dense)",
     ):
         assert words in text
 

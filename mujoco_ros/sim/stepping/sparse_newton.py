@@ -1,0 +1,198 @@
+"""Correct steps of models whose sparse Hessian MuJoCo 4.0.0 factorizes wrongly.
+
+The Newton solver factorizes neighbouring rows together if the numbers of their entries match. It
+does not compare which entries they have. Where these differ, the factor is wrong, and the solver
+stops far from the solution. MuJoCo 4.0.1 corrects this (google-deepmind/mujoco#3767).
+
+The entries follow from the kinematic tree and from the Jacobian of the constraints. So the affected
+steps are known exactly; they are repeated with dense matrices.
+"""
+
+import math
+from collections.abc import Callable
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.sim.state.state_vector import set_state
+
+AFFECTED_VERSION = 4_000_000
+"""The ``mj_version`` with the wrong factorization."""
+_NEWTON = int(mujoco.mjtSolver.mjSOL_NEWTON)
+_RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
+_LIMIT = 50
+"""Smallest iteration limit at which a solver that reaches it is considered not converged.
+
+Lower limits are chosen for speed, and reached in most steps.
+"""
+_SMALL = 1e-2
+"""Gradient of a solver that has converged, relative to the square root of the tolerance."""
+_QUADRATIC = 0.03
+"""Largest ratio of the last two gradients of a solver that converges as Newton's method does."""
+_SHARE_OF_ARENA = 0.5
+"""Largest part of the engine's memory that dense matrices may take."""
+_KEPT_PATTERNS = 20_000
+_KEPT_ORDERS = 100
+
+Evaluation = Callable[[mujoco.MjModel, mujoco.MjData], object]
+"""``mj_step`` or ``mj_forward``."""
+
+
+class SparseNewton:
+    """Steps a model, and repeats with dense matrices the steps whose sparse factor is wrong."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Prepare the steps of a model."""
+        self.repeated = 0
+        """Number of repeated steps and evaluations."""
+        self._model = model
+        self._is_wrong: dict[tuple[int, int], bool] = {}
+        """Whether the factor is wrong, by the pattern of the constraint Jacobian."""
+        self._inertia: dict[bytes, list[int]] = {}
+        """Rows of the inertia matrix as bits, by the order of the degrees of freedom."""
+        self._ancestors = self._below = np.zeros((0, 0), bool)
+        self.configure()
+
+    def configure(self) -> None:
+        """Adapt to changed options of the model."""
+        option = self._model.opt
+        self._is_affected = (
+            mujoco.mj_version() == AFFECTED_VERSION
+            and option.solver == _NEWTON
+            and bool(mujoco.mj_isSparse(self._model))
+        )
+        # The stages of Runge-Kutta overwrite what would be checked.
+        self._is_staged = option.integrator == _RK4
+        self._is_wrong.clear()
+        if self._is_affected and not len(self._ancestors):
+            self._ancestors = _ancestors(self._model.dof_parentid)
+            self._below = np.tri(self._model.nv, self._model.nv - 1, -2, bool)
+
+    def step(self, data: mujoco.MjData, state: np.ndarray) -> None:
+        """Advance by one timestep, as ``mj_step``.
+
+        Args:
+            data: The data.
+            state: Its state, from `state_vector`.  # (nstate,)
+        """
+        self._evaluate(mujoco.mj_step, data, state)
+
+    def forward(self, data: mujoco.MjData, state: np.ndarray) -> None:
+        """Evaluate the state, as ``mj_forward``; the arguments are those of `step`."""
+        self._evaluate(mujoco.mj_forward, data, state)
+
+    def _evaluate(self, evaluate: Evaluation, data: mujoco.MjData, state: np.ndarray) -> None:
+        if self._is_affected and self._is_staged:
+            self._evaluate_densely(evaluate, data)
+            return
+        evaluate(self._model, data)
+        if self._is_affected and data.nefc and not self._is_solved(data):
+            set_state(self._model, data, state)
+            self._evaluate_densely(evaluate, data)
+
+    def _evaluate_densely(self, evaluate: Evaluation, data: mujoco.MjData) -> None:
+        """Evaluate with dense matrices, or by conjugate gradients if these would be too large."""
+        option, size = self._model.opt, self._model.nv
+        needed = np.dtype(float).itemsize * 2 * (data.nefc + size) * size
+        if needed <= _SHARE_OF_ARENA * self._model.narena:
+            name, value = "jacobian", int(mujoco.mjtJacobian.mjJAC_DENSE)
+        else:
+            name, value = "solver", int(mujoco.mjtSolver.mjSOL_CG)
+        configured = getattr(option, name)
+        setattr(option, name, value)
+        try:
+            evaluate(self._model, data)
+        finally:
+            setattr(option, name, configured)
+        self.repeated += 1
+
+    def _is_solved(self, data: mujoco.MjData) -> bool:
+        """Return whether the solver converged in the last step, or had a right factor."""
+        option = self._model.opt
+        # The improvement that is still possible is in the order of the gradient's square.
+        small = _SMALL * math.sqrt(option.tolerance)
+        counts, gradient = data.solver_niter, data.solver.gradient
+        for island in range(min(max(data.nisland, 1), mujoco.mjNISLAND)):
+            count = counts[island]
+            if count >= option.iterations >= _LIMIT:
+                return False
+            if count > mujoco.mjNSOLVER:
+                break
+            last = island * mujoco.mjNSOLVER + count - 1
+            before = gradient[last - 1] if count > 1 else 0.0
+            if count and gradient[last] > max(small, _QUADRATIC * before):
+                break
+        else:
+            if data.nisland <= mujoco.mjNISLAND:
+                return True
+        pattern = (data.nisland, hash((data.efc_J_rownnz.tobytes(), data.efc_J_colind.tobytes())))
+        is_wrong = self._is_wrong.get(pattern)
+        if is_wrong is None:
+            if len(self._is_wrong) >= _KEPT_PATTERNS:
+                self._is_wrong.clear()
+            is_wrong = self._is_wrong[pattern] = self._has_wrong_factor(data)
+        return not is_wrong
+
+    def _has_wrong_factor(self, data: mujoco.MjData) -> bool:
+        """Return whether the engine joins neighbouring rows of the Hessian that differ."""
+        size = self._model.nv
+        order = data.map_idof2dof if data.nisland else np.arange(size)
+        # All rows of a constraint have the same columns.
+        changes = (np.diff(data.efc_type) != 0) | (np.diff(data.efc_id) != 0)
+        place = np.argsort(order)[data.efc_J_colind]
+        jacobian = np.zeros((data.nefc, size), bool)
+        jacobian[np.repeat(np.arange(data.nefc), data.efc_J_rownnz), place] = True
+        constraints = _integers(jacobian[np.append(True, changes)])
+        factor = _factor(self._inertia_rows(order), constraints)
+        rows, columns = factor.sum(axis=1), factor.sum(axis=0)
+        joined = np.diagonal(factor, -1) & (np.diff(rows) == 1) & (np.diff(columns) == -1)
+        # Below its diagonal, a joined column has the entries of the one before.
+        differ = (factor[:, :-1] != factor[:, 1:]) & self._below
+        return bool((differ.any(axis=0) & joined).any())
+
+    def _inertia_rows(self, order: np.ndarray) -> list[int]:
+        """Return the rows of the inertia matrix of degrees of freedom in an order, as bits."""
+        key = order.tobytes()
+        if key not in self._inertia:
+            if len(self._inertia) >= _KEPT_ORDERS:
+                self._inertia.clear()
+            self._inertia[key] = _integers(self._ancestors[order][:, order])
+        return self._inertia[key]
+
+
+def _ancestors(parents: np.ndarray) -> np.ndarray:
+    """Return which degrees of freedom each one moves with, itself included.  # (nv, nv)."""
+    ancestors = np.eye(len(parents), dtype=bool)
+    for dof, parent in enumerate(parents):
+        if parent >= 0:
+            ancestors[dof] |= ancestors[parent]
+    return ancestors
+
+
+def _factor(inertia: list[int], constraints: list[int]) -> np.ndarray:
+    """Return the entries of L in H = L' L.  # (n, n)
+
+    Args:
+        inertia: Rows of the lower half of the inertia matrix, as bits.
+        constraints: Rows of the Jacobian, as bits.
+    """
+    rows = inertia.copy()
+    # Elimination spreads the entries of a constraint from its last row to the others.
+    for columns in constraints:
+        rows[columns.bit_length() - 1] |= columns
+    for row in range(len(rows) - 1, -1, -1):
+        above = rows[row] & ((1 << row) - 1)
+        if above:
+            rows[above.bit_length() - 1] |= above
+    size = (len(rows) + 7) // 8
+    packed = np.frombuffer(b"".join([row.to_bytes(size, "little") for row in rows]), np.uint8)
+    bits = np.unpackbits(packed.reshape(-1, size), axis=1, count=len(rows), bitorder="little")
+    return bits.view(bool)
+
+
+def _integers(rows: np.ndarray) -> list[int]:
+    """Return each row of bits as an integer, its first bit the lowest."""
+    packed = np.packbits(rows, axis=1, bitorder="little")
+    content, size = packed.tobytes(), packed.shape[1]
+    starts = range(0, len(content), size)
+    return [int.from_bytes(content[start : start + size], "little") for start in starts]

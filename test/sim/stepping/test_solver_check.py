@@ -1,0 +1,46 @@
+import mujoco
+import pytest
+from branching_models import branching_model
+
+from mujoco_ros.sim.state.state_vector import state_vector
+from mujoco_ros.sim.stepping import sparse_newton
+from mujoco_ros.sim.stepping.solver_check import SolverCheck, check_solver
+
+
+def check(model: mujoco.MjModel) -> SolverCheck:
+    return check_solver(model, state_vector(model, mujoco.MjData(model)))
+
+
+def test_a_sparse_solver_is_compared_with_dense_matrices() -> None:
+    result = check(branching_model(0))
+    assert (result.solver, result.other) == ("Newton (sparse)", "Newton (dense)")
+    assert result.states > 0
+    assert result.difference < 1e-8
+    assert "Newton (sparse) agrees with Newton (dense)" in str(result)
+
+
+def test_a_dense_solver_is_compared_with_conjugate_gradients() -> None:
+    result = check(branching_model(0, dofs=20))
+    assert (result.solver, result.other) == ("Newton (dense)", "CG (dense)")
+    assert result.states > 0
+    assert result.is_passed
+
+
+def test_a_wrong_solver_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sparse_newton, "AFFECTED_VERSION", 0)
+    result = check(branching_model(25))
+    assert not result.is_passed
+    assert "DIFFERS FROM" in str(result)
+
+
+def test_the_model_is_not_changed() -> None:
+    model = branching_model(0, dofs=20)
+    before = (model.opt.solver, model.opt.jacobian, model.opt.tolerance, model.opt.iterations)
+    check(model)
+    after = (model.opt.solver, model.opt.jacobian, model.opt.tolerance, model.opt.iterations)
+    assert before == after
+
+
+def test_without_a_converged_comparison_there_is_no_verdict() -> None:
+    result = SolverCheck(solver="PGS (dense)", other="Newton (dense)", states=0, difference=0.0)
+    assert "was not compared" in str(result)
