@@ -63,7 +63,7 @@ class Network:
         self.path, self._session = path, session
         self._run_options = onnxruntime.RunOptions()
         self._run_options.log_severity_level = options.log_severity_level
-        # Each run looks it up, and takes ten times as long where it is missing.
+        # Each run reads it, and takes ten times as long where it is missing.
         self._run_options.add_run_config_entry("gpu_graph_id", "-1")
         self._running = ProcessorLimit(
             RUN_S, partial(setattr, self._run_options, "terminate", True)

@@ -12,7 +12,7 @@ _POLL_S = 0.1
 class ProcessorLimit:
     """Asks a call to return when its thread has used too much processor time.
 
-    A thread looks at the running call ten times a second, so a short call costs nothing but its
+    A thread checks the running call ten times a second, so a short call costs nothing but its
     number. The thread ends with this object.
 
     Attributes:
@@ -61,7 +61,7 @@ class ProcessorLimit:
             self._clock = None
 
     def poll(self) -> None:
-        """Look at the running call; for the watching thread."""
+        """Check the running call; for the watching thread."""
         clock, call = self._clock, self._calls
         if clock is None:
             return

@@ -1,8 +1,8 @@
 """Expressions of xacro files, which reach numbers, texts and lists, and nothing that runs commands.
 
-The check of xacro 2.1.1 sees neither names inside lambdas and comprehensions, nor the frames of
+The check of xacro 2.1.1 covers neither names inside lambdas and comprehensions, nor the frames of
 generators, nor what ``str.format`` reaches; its ``$(eval …)`` has all of Python's functions. Here
-every attribute is looked up by `_attribute`, which admits only the attributes of plain values.
+every attribute is read by `_attribute`, which admits only the attributes of plain values.
 """
 
 import ast
@@ -14,8 +14,8 @@ from functools import lru_cache, partial
 from types import CodeType
 from typing import Any
 
-_LOOK_UP = "__attribute"
-"""Name of the function that looks attributes up, which no expression can contain."""
+_READER = "__attribute"
+"""Name of the function that reads attributes, which no expression can contain."""
 _FORBIDDEN = "__"
 """Beginning of names that expressions cannot contain."""
 _NODES = (ast.Await, ast.Yield, ast.YieldFrom)
@@ -38,12 +38,12 @@ class ForbiddenExpressionError(Exception):
 
 
 class _Formatter(string.Formatter):
-    """Formats as ``str.format``, which looks up attributes such as ``'{0.__class__}'``."""
+    """Formats as ``str.format``, which reads attributes such as ``'{0.__class__}'``."""
 
     def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if "." in field_name:
             raise ForbiddenExpressionError(
-                f"'{{{field_name}}}' is not available in expressions: it looks up an attribute"
+                f"'{{{field_name}}}' is not available in expressions: it reads an attribute"
             )
         return super().get_field(field_name, args, kwargs)
 
@@ -52,7 +52,7 @@ _FORMATS: Mapping[str, Callable[[str], Callable[..., str]]] = {
     "format": lambda text: partial(_Formatter().format, text),
     "format_map": lambda text: partial(_Formatter().vformat, text, ()),
 }
-"""Methods of texts that look attributes up."""
+"""Methods of texts that read attributes."""
 
 
 class Evaluator:
@@ -89,7 +89,7 @@ class Evaluator:
         """
         code = _compiled(text.strip())
         # A parameter of a macro may have one of these names, so they are set each time.
-        symbols.update({"__builtins__": dict(functions or {}), _LOOK_UP: self._attribute})
+        symbols.update({"__builtins__": dict(functions or {}), _READER: self._attribute})
         return eval(code, symbols, local)
 
     def type_of(self, value: Any) -> type:
@@ -124,12 +124,12 @@ class Evaluator:
 
 
 class _Attributes(ast.NodeTransformer):
-    """Replaces ``value.name`` by a call of the function that looks attributes up."""
+    """Replaces ``value.name`` by a call of the function that reads attributes."""
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         value = self.visit(node.value)
-        look_up = ast.Name(_LOOK_UP, ast.Load())
-        return ast.copy_location(ast.Call(look_up, [value, ast.Constant(node.attr)], []), node)
+        reader = ast.Name(_READER, ast.Load())
+        return ast.copy_location(ast.Call(reader, [value, ast.Constant(node.attr)], []), node)
 
 
 @lru_cache(maxsize=1 << 14)
