@@ -99,7 +99,7 @@ def _apply(limits: WorkerLimits) -> None:
 
 def _read(descriptor: int, deadline: float) -> bytes | None:
     """Return everything that is written to a pipe; None if that takes until the deadline."""
-    blocks = []
+    blocks: list[bytes] = []
     while select.select([descriptor], [], [], max(deadline - time.monotonic(), 0.0))[0]:
         block = os.read(descriptor, _BLOCK_BYTES)
         if not block:

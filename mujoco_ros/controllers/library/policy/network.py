@@ -50,7 +50,7 @@ class Network:
         options.add_session_config_entry("session.load_model_format", "ONNX")
         options.add_session_config_entry("session.use_env_allocators", "1")
         # Before onnxruntime 1.21, only runs can be cancelled.
-        cancel = getattr(options, "set_load_cancellation_flag", bool)
+        cancel: Any = getattr(options, "set_load_cancellation_flag", bool)
         loading = ProcessorLimit(LOAD_S, partial(cancel, True))
         try:
             with loading.applied():

@@ -19,7 +19,7 @@ class ProcessorLimit:
         is_exceeded: Whether the last call was asked to return.
     """
 
-    def __init__(self, limit_s: float, cancel: Callable[[], None]) -> None:
+    def __init__(self, limit_s: float, cancel: Callable[[], object]) -> None:
         """Prepare the limit.
 
         Args:

@@ -100,9 +100,10 @@ class Evaluator:
         return kind
 
     def _attribute(self, value: Any, name: str) -> Any:
+        items: Any = value
         if isinstance(value, self._mappings):
             try:
-                return value[name]
+                return items[name]
             except KeyError:
                 raise NameError(f"name '{name}' is not defined") from None
         kind = value if isinstance(value, type) else type(value)

@@ -132,7 +132,7 @@ def test_no_function_is_available_that_is_not_given():
             EVALUATOR.evaluate(f"[{name}('a') for x in 'a']", {}, {}, FUNCTIONS)
 
 
-def test_a_name_cannot_replace_the_look_up_of_attributes():
+def test_a_name_cannot_replace_the_reader_of_attributes():
     symbols = FUNCTIONS | {"__attribute": lambda *_: "replaced", "__builtins__": {"a": 1}}
     assert EVALUATOR.evaluate("'a'.upper()", symbols) == "A"
     with pytest.raises(NameError):
