@@ -21,7 +21,7 @@ _RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULA
 _BRIDGE = {"bridge", "process", *_RUNTIME}
 _LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros", "extensions.ros"}
 MAY_IMPORT = {
-    "model": {"model", "extras"},
+    "model": {"model", "extras", "process.limited_call", "process.worker_limits"},
     "control": {"control", *_BASICS},
     "process": {"process"},
     "extras": {"model.errors"},

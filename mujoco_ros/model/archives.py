@@ -2,6 +2,7 @@
 
 A path can lead through an archive, as ``robot.zip/meshes/base.stl``, and an archive as a whole
 stands for its model. MuJoCo gets regular files only, so that all of them are checked as others are.
+Archives in archives are not read, by whatever path.
 """
 
 import hashlib
@@ -12,8 +13,9 @@ import struct
 import time
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -26,6 +28,7 @@ from mujoco_ros.model.scene.size_limits import (
     MAX_ARCHIVE_BYTES,
     MAX_ARCHIVE_DIRECTORY_BYTES,
     MAX_ARCHIVE_FILES,
+    MAX_ARCHIVES_BYTES,
     too_large,
 )
 
@@ -39,12 +42,31 @@ _ENCRYPTED = 1
 _BLOCK_BYTES = 1 << 20
 _UNUSED_S = 30 * 86400.0
 """Age after which an extracted archive that is not used is removed."""
+_CACHE_BYTES = 2 * MAX_ARCHIVES_BYTES.at_start
+"""Space of all extracted archives, beyond which the longest unused ones are removed."""
+_DISK_BLOCK_BYTES = 4096
+"""Space of the smallest file or folder."""
 _UNFINISHED = ".unfinished-"
 """Start of the names of folders that are being extracted or removed."""
 _LISTED = 10
 
 _extracted: dict[tuple[int, ...], Path] = {}
 _archives: dict[Path, Path] = {}
+_together: ContextVar[dict[Path, int] | None] = ContextVar("archives_together", default=None)
+"""Space of the folders of the archives that are read together."""
+
+
+@contextmanager
+def archives_together() -> Iterator[None]:
+    """Limit the size of all archives that this thread reads in the block, as of one model."""
+    if _together.get() is not None:
+        yield
+        return
+    token = _together.set({})
+    try:
+        yield
+    finally:
+        _together.reset(token)
 
 
 def is_archive(path: Path) -> bool:
@@ -73,8 +95,8 @@ def on_disk(path: Path) -> Path:
     if archive is None:
         return path
     inner = _extract(archive) / path.relative_to(archive)
-    if any(is_archive(it) for it in (inner, *inner.parents)):
-        raise ParseError(f"'{path}' is an archive in an archive, which is not read")
+    if is_archive(inner) or archive_above(inner) is not None:
+        raise _nested(path)
     return inner
 
 
@@ -119,6 +141,8 @@ def named(path: Path) -> Path:
 def _extract(archive: Path) -> Path:
     """Return the folder with the files of an archive."""
     archive = Path(os.path.realpath(archive))
+    if archive.is_relative_to(os.path.realpath(user_folder("archives"))):
+        raise _nested(named(archive))
     if archive.stem in (".", ".."):  # it becomes the name of a folder
         raise ParseError(f"archive '{archive}' has no name before its suffix")
     note_file(archive)
@@ -137,6 +161,7 @@ def _extract(archive: Path) -> Path:
                     _unpack(file, archive, folder)
                 _extracted[key] = folder
             os.utime(folder.parent)
+            _add_size(archive, folder)
     except OSError as error:
         raise UserInputError(
             f"archive '{archive}' cannot be extracted: {error.strerror or error}"
@@ -144,6 +169,23 @@ def _extract(archive: Path) -> Path:
     _archives[folder] = archive
     allow_folder(folder)
     return folder
+
+
+def _nested(path: Path) -> ParseError:
+    return ParseError(f"'{path}' is an archive in an archive, which is not read")
+
+
+def _add_size(archive: Path, folder: Path, size: int | None = None) -> None:
+    """Reject an archive that makes those read together too large; `size` is its space, if known."""
+    together = _together.get()
+    if together is None or folder in together:
+        return
+    together[folder] = _space(folder.parent) if size is None else size
+    total = sum(together.values())
+    if total > MAX_ARCHIVES_BYTES.value:
+        del together[folder]
+        what = f"{total} bytes in it and the other archives of the model, extracted"
+        raise too_large(f"archive '{archive}'", what, MAX_ARCHIVES_BYTES)
 
 
 def _check_end(file: BinaryIO, archive: Path) -> None:
@@ -168,13 +210,17 @@ def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
     """Extract an archive; the folder appears with all of its files, and one that fails never."""
     cache = folder.parent.parent
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _remove_unused(cache)
     with TemporaryDirectory(dir=cache, prefix=_UNFINISHED) as unfinished:
         target = Path(unfinished) / folder.parent.name
         (target / folder.name).mkdir(mode=0o700, parents=True)
         try:
             with zipfile.ZipFile(file) as content:
-                for info, path in _checked(content, archive):
+                found = list(_checked(content, archive))
+                space = _space_of(path for _, path in found)
+                space += sum(info.file_size for info, _ in found)
+                _add_size(archive, folder, space)
+                _remove_unused(cache, space)
+                for info, path in found:
                     _write(content, info, target / folder.name / path)
         except _INVALID as error:
             raise ParseError(f"archive '{archive}' is not a valid zip file: {error}") from error
@@ -218,6 +264,9 @@ def _checked(
             raise ParseError(f"{where}: it has two files named '{name}'")
         taken.add(path)
         found.append((info, path))
+    folders = {folder for _, path in found for folder in path.parents}
+    if len(folders) > MAX_ARCHIVE_FILES:
+        raise too_large(where, f"{len(folders)} folders", MAX_ARCHIVE_FILES)
     yield from found
 
 
@@ -229,13 +278,34 @@ def _write(content: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
         shutil.copyfileobj(source, target, _BLOCK_BYTES)
 
 
-def _remove_unused(cache: Path) -> None:
-    since = time.time() - _UNUSED_S
+def _remove_unused(cache: Path, needed: int = 0) -> None:
+    """Remove archives that were not used for long, and the longest unused ones for space [byte]."""
+    together = {folder.parent for folder in _together.get() or ()}
+    entries = []
     for folder in cache.iterdir():
+        with suppress(OSError):  # another process removed it
+            entries.append((folder.stat().st_mtime, _space(folder), folder))
+    total = needed + sum(space for _, space, _ in entries)
+    since = time.time() - _UNUSED_S
+    for used, space, folder in sorted(entries):
+        if folder in together or (used >= since and total <= _CACHE_BYTES):
+            continue
+        total -= space
         with suppress(OSError):
-            if folder.stat().st_mtime < since:
-                # A removal that is interrupted leaves no archive without some of its files.
-                if not folder.name.startswith(_UNFINISHED):
-                    name = f"{_UNFINISHED}{folder.name}-{os.getpid()}"
-                    folder = folder.rename(cache / name)
-                shutil.rmtree(folder)
+            # A removal that is interrupted leaves no archive without some of its files.
+            if not folder.name.startswith(_UNFINISHED):
+                name = f"{_UNFINISHED}{folder.name}-{os.getpid()}"
+                folder = folder.rename(cache / name)
+            shutil.rmtree(folder)
+
+
+def _space(folder: Path) -> int:
+    """Return the space of a folder with all that is in it [byte]."""
+    files = [Path(above, name) for above, _, names in os.walk(folder) for name in names]
+    return _space_of(files) + sum(file.stat().st_size for file in files)
+
+
+def _space_of(files: Iterable[Path | PurePosixPath]) -> int:
+    """Return the space of empty files and of the folders that they are in [byte]."""
+    paths = list(files)
+    return _DISK_BLOCK_BYTES * (len(paths) + len({path.parent for path in paths}))

@@ -12,6 +12,7 @@ from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
+from io import FileIO
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import BinaryIO
@@ -41,6 +42,8 @@ LARGEST_FILE = SizeLimit(1 << 30, of_client=1 << 27)
 """Largest file that is read [byte]."""
 LARGEST_TEXT = SizeLimit(1 << 26, of_client=1 << 21)
 """Largest XML or YAML file that is read [byte]."""
+_BLOCK_BYTES = 1 << 16
+"""Smallest number of bytes that is requested at a time."""
 
 
 class ForbiddenFileError(MissingFileError):
@@ -213,19 +216,44 @@ def read_file(
     Raises:
         UserInputError: As `open_file`, or it cannot be read, or is too large.
     """
-    limit = largest.value
-    with open(open_file(path, kind), "rb") as file:
+    limit = largest.value if first is None else first
+    with open(open_file(path, kind), "rb", buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        if first is None and size > limit:
+            raise _too_large(path, kind, limit)
         try:
-            if first is not None:
-                return file.read(first)
-            size = os.fstat(file.fileno()).st_size
-            # Files of /proc have no size.
-            content = file.read(limit + 1) if size <= limit else b""
+            content = _read(file, size, limit if first is not None else limit + 1)
         except OSError as error:
             raise UserInputError(f"{kind} '{path}' cannot be read: {error.strerror}") from error
-    if size > limit or len(content) > limit:
-        raise UserInputError(f"{kind} '{path}' is too large: at most {limit} bytes are read")
+        except MemoryError:
+            raise UserInputError(
+                f"{kind} '{path}' cannot be read: its {size} bytes do not fit into the memory"
+            ) from None
+    if first is None and len(content) > limit:
+        raise _too_large(path, kind, limit)
     return content
+
+
+def _read(file: FileIO, size: int, most: int) -> bytes:
+    """Read a file of a size, which need not be its true one: files grow, and /proc has no sizes.
+
+    Args:
+        file: The file.
+        size: The size that it states [byte], for which memory is requested.
+        most: Number of bytes after which reading ends.
+    """
+    blocks: list[bytes] = []
+    left, expected = most, size
+    # A file that would wait for data reads as None.
+    while left and (block := file.read(min(left, max(expected, _BLOCK_BYTES)))):
+        blocks.append(block)
+        left -= len(block)
+        expected -= len(block)
+    return blocks[0] if len(blocks) == 1 else b"".join(blocks)
+
+
+def _too_large(path: Path, kind: str, limit: int) -> UserInputError:
+    return UserInputError(f"{kind} '{path}' is too large: at most {limit} bytes are read")
 
 
 def open_file(path: Path, kind: str = "file") -> int:

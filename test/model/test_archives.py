@@ -5,6 +5,7 @@ import os
 import random
 import stat
 import struct
+import time
 import zipfile
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from mujoco_ros.model import archives
 from mujoco_ros.model.archives import model_on_disk, named, on_disk
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
-from mujoco_ros.model.file_access import FileAccess, ForbiddenFileError, read_file
+from mujoco_ros.model.file_access import FileAccess, ForbiddenFileError, SizeLimit, read_file
 from mujoco_ros.model.mjcf.file_stamps import recorded_files, unchanged_files
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
@@ -405,13 +406,89 @@ def test_other_archives_are_refused_with_the_reason(tmp_path):
     write(path, {"a": "1", "a/b": "2"})
     with pytest.raises(UserInputError, match=f"archive '{path}' cannot be extracted: "):
         model_on_disk(path)
-    inner = io.BytesIO()
-    with zipfile.ZipFile(inner, "w") as archive:
-        archive.writestr("model.xml", MODEL)
+
+
+def nested(path: Path, inner: dict[str, str], outer: dict[str, str]) -> Path:
+    """Write an archive with an ``inner.zip`` and further files."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        for name, text in inner.items():
+            archive.writestr(name, text)
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("inner.zip", inner.getvalue())
-    with pytest.raises(ParseError, match="is an archive in an archive"):
-        on_disk(path / "inner.zip" / "model.xml")
+        archive.writestr("inner.zip", content.getvalue())
+        for name, text in outer.items():
+            archive.writestr(name, text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        '<mujoco><include file="inner.zip/b.xml"/></mujoco>',
+        '<mujoco><asset><mesh file="inner.zip/cube.obj"/></asset></mujoco>',
+        '<mujoco><asset><model name="b" file="inner.zip"/></asset></mujoco>',
+        '<mujoco><asset><model name="b" file="inner.zip/b.xml"/></asset></mujoco>',
+        '<mujoco><compiler meshdir="inner.zip"/><asset><mesh file="cube.obj"/></asset></mujoco>',
+        URDF.format("inner.zip/cube.obj"),
+    ],
+)
+def test_an_archive_in_an_archive_is_not_read_when_a_model_names_it(tmp_path, cache, model):
+    """Each level would multiply the size by a thousand."""
+    inner = {"b.xml": "<mujoco/>", "cube.obj": CUBE, "model.xml": "<mujoco/>"}
+    name = "other.urdf" if model.startswith("<robot") else "other.xml"
+    path = nested(tmp_path / "outer.zip", inner, {name: model})
+    for file in (name, "inner.zip", "inner.zip/model.xml"):
+        with pytest.raises(UserInputError, match="is an archive in an archive, which is not read"):
+            part_from_file(resolve(str(path / file), Path("/")), name="r")
+    (extracted,) = cache.iterdir()  # the outer one alone
+    assert {it.name for it in (extracted / "outer").iterdir()} == {"inner.zip", name}
+
+
+def test_the_archives_of_a_model_have_one_limit(root, monkeypatch):
+    monkeypatch.setattr(archives, "MAX_ARCHIVES_BYTES", SizeLimit(300_000, of_client=300_000))
+    names = [f"part{number}.zip" for number in range(3)]
+    for name in names:
+        write(root / name, {"b.xml": f"<mujoco><!-- {'-' * 100_000} --></mujoco>"})
+        part_from_file(resolve(str(root / name / "b.xml"), root), name="r")
+    files = "".join(f'<include file="{name}/b.xml"/>' for name in names)
+    (root / "main.xml").write_text(f"<mujoco>{files}</mujoco>")
+    with pytest.raises(UserInputError, match=r"archive '.*part2.zip': too large: \d+ bytes in it"):
+        part_from_file(root / "main.xml", name="r")
+
+
+def test_the_longest_unused_archives_make_room_for_others(root, cache, monkeypatch):
+    monkeypatch.setattr(archives, "_CACHE_BYTES", 350_000)
+    folders = []
+    for number in range(5):
+        path = write(root / f"part{number}.zip", {"a": f"{number}" * 100_000})
+        folders.append(on_disk(path / "a").parents[1])
+        os.utime(folders[-1], (number, time.time() - 1000 + number))
+        on_disk(root / "part0.zip" / "a")  # used again and again
+    assert set(cache.iterdir()) == {folders[0], folders[3], folders[4]}
+    unfinished = cache / ".unfinished-of-a-process-that-was-killed"
+    unfinished.mkdir()
+    (unfinished / "a").write_text("1" * 100_000)
+    os.utime(unfinished, (0, time.time() - 2000))
+    on_disk(write(root / "new.zip", {"a": "1" * 100_000}) / "a")
+    assert unfinished not in list(cache.iterdir())
+    assert folders[0] in list(cache.iterdir())
+
+
+def test_archives_that_are_read_together_are_not_removed(root, monkeypatch):
+    monkeypatch.setattr(archives, "_CACHE_BYTES", 150_000)
+    paths = [write(root / f"part{n}.zip", {"a": f"{n}" * 100_000}) / "a" for n in range(3)]
+    with archives.archives_together():
+        assert all(it.is_file() for it in [on_disk(path) for path in paths])
+    on_disk(write(root / "new.zip", {"a": "1" * 100_000}) / "a")
+    assert not any(it.is_file() for it in archives._archives if it.name.startswith("part"))
+
+
+def test_an_archive_of_many_folders_is_refused(tmp_path, cache):
+    deep = "/".join("a" * 700)
+    path = write(tmp_path / "deep.zip", {f"{number}/{deep}/f": "" for number in range(20)})
+    with pytest.raises(UserInputError, match=r"too large: 14021 folders, limit 10000"):
+        model_on_disk(path)
+    assert list(cache.iterdir()) == []
 
 
 def test_a_long_list_of_files_is_refused_before_it_is_read(tmp_path, monkeypatch):

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import resource
 import stat
 import threading
 from pathlib import Path
@@ -127,6 +128,39 @@ def test_a_large_file_is_not_read(inside):
 def test_a_file_whose_size_is_unknown_is_read_up_to_the_limit():
     with pytest.raises(UserInputError, match="is too large: at most 10 bytes"):
         read_file(Path("/proc/self/status"), largest=SizeLimit(10, of_client=10))
+
+
+def test_a_small_file_is_read_with_little_memory(inside):
+    """As under ``ulimit -v``: memory is requested for the size of the file, not for the limit."""
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    small, large = inside / "small", inside / "large"
+    small.write_bytes(b"<mujoco/>")
+    with large.open("wb") as file:
+        file.truncate(1 << 29)
+    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), hard))
+    try:
+        assert read_file(small) == b"<mujoco/>"
+        with pytest.raises(UserInputError, match="its 536870912 bytes do not fit into the memory"):
+            read_file(large)
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_up_to_the_limit(inside, monkeypatch):
+    growing, fstat = inside / "growing", os.fstat
+    growing.write_bytes(b"1" * 300_000)
+
+    def before(descriptor: int) -> os.stat_result:
+        now = fstat(descriptor)
+        return os.stat_result((*now[:6], min(now.st_size, 10), *now[7:10]))
+
+    monkeypatch.setattr(os, "fstat", before)
+    assert len(read_file(growing)) == 300_000
+    limit = SizeLimit(200_000, of_client=200_000)
+    with pytest.raises(UserInputError, match="is too large: at most 200000 bytes are read"):
+        read_file(growing, largest=limit)
+    assert read_file(growing, largest=limit, first=250_000) == b"1" * 250_000
 
 
 def test_names_that_are_no_paths_are_errors(inside):

@@ -66,6 +66,52 @@ def write_brightness(path: Path, shape: Sequence[int], size: int) -> Path:
     return _write(path, nodes, {"image": shape}, {"actions": [1, size]}, constants)
 
 
+def write_loop(path: Path, size: int, trips: int | None = None) -> Path:
+    """Write a loop that adds 1 in each trip; without a number, of as many trips as ``obs[0]``."""
+    kinds = {"trip": TensorProto.INT64, "again": TensorProto.BOOL, "next": TensorProto.BOOL}
+    shapes = {"sum": [1, size], "sum_out": [1, size]}
+
+    def value(name: str) -> onnx.ValueInfoProto:
+        kind = kinds.get(name, TensorProto.FLOAT)
+        return helper.make_tensor_value_info(name, kind, shapes.get(name, []))
+
+    body = helper.make_graph(
+        [
+            helper.make_node("Identity", ["again"], ["next"]),
+            helper.make_node("Add", ["sum", "one"], ["sum_out"]),
+        ],
+        "body",
+        [value("trip"), value("again"), value("sum")],
+        [value("next"), value("sum_out")],
+    )
+    nodes = [
+        helper.make_node("Gather", ["obs", "first"], ["column"], axis=1),
+        helper.make_node("Cast", ["column"], ["counted"], to=TensorProto.INT64),
+        helper.make_node("Reshape", ["counted", "scalar"], ["count"]),
+        helper.make_node(
+            "Loop", ["trips" if trips else "count", "", "obs"], ["actions"], body=body
+        ),
+    ]
+    constants = {
+        "one": np.ones((1, size), dtype=np.float32),
+        "first": np.array([0], dtype=np.int64),
+        "scalar": np.array([], dtype=np.int64),
+        "trips": np.array(trips or 0, dtype=np.int64),
+    }
+    return _write(path, nodes, {"obs": [1, size]}, {"actions": [1, size]}, constants)
+
+
+def write_large(path: Path, size: int, elements: int) -> Path:
+    """Write actions that are the observation plus the sum of many zeros, made while it runs."""
+    nodes = [
+        helper.make_node("ConstantOfShape", ["elements"], ["zeros"]),
+        helper.make_node("ReduceSum", ["zeros"], ["sum"], keepdims=0),
+        helper.make_node("Add", ["obs", "sum"], ["actions"]),
+    ]
+    constants = {"elements": np.array([elements], dtype=np.int64)}
+    return _write(path, nodes, {"obs": [1, size]}, {"actions": [1, size]}, constants)
+
+
 def write_inverse(path: Path, size: int) -> Path:
     """Write ``actions = log(obs)``, which is NaN for negative numbers."""
     nodes = [helper.make_node("Log", ["obs"], ["actions"])]

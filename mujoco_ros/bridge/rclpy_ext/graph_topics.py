@@ -2,16 +2,25 @@
 
 from collections.abc import Sequence
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 _FEEDBACK = "_FeedbackMessage"
+_FOLDERS = ("msg", "srv", "action")
+"""Modules of a package of interfaces."""
 
 
 def message_class(kind: str) -> type | None:
-    """Return the class of a message type, as ``std_msgs/msg/String``; None if not installed."""
+    """Return the class of a message type, as ``std_msgs/msg/String``; None if not installed.
+
+    Other nodes and bags choose the name, so no module is imported that has no interfaces.
+    """
     package, _, rest = kind.partition("/")
     folder, _, name = rest.partition("/")
+    if not _has_interfaces(package, folder):
+        return None
     try:
         module = import_module(f"{package}.{folder}")
         if name.endswith(_FEEDBACK):
@@ -21,6 +30,18 @@ def message_class(kind: str) -> type | None:
     except (ImportError, AttributeError):
         return None
     return found if isinstance(found, type) else None
+
+
+def _has_interfaces(package: str, folder: str) -> bool:
+    """Whether a package, which is not imported, has a module of interfaces."""
+    if folder not in _FOLDERS or not package.isidentifier():
+        return False
+    try:
+        spec = find_spec(package)
+    except (ImportError, ValueError):
+        return False
+    locations = (spec and spec.submodule_search_locations) or ()
+    return any(Path(it, folder, "__init__.py").is_file() for it in locations)
 
 
 def subscription_qos(offers: Sequence[QoSProfile], depth: int) -> QoSProfile:

@@ -6,6 +6,7 @@ from typing import Any
 
 import mujoco
 
+from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import (
     MissingAssetError,
     NameTakenError,
@@ -82,6 +83,7 @@ class Assembly:
         return next((part for part in self.parts if not part.prefix), None)
 
 
+@archives_together()
 def assemble(config: SceneConfig) -> Assembly:
     """Load the files of a scene, and merge and compile its model.
 

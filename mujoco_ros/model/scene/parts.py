@@ -6,6 +6,7 @@ from pathlib import Path
 
 import mujoco
 
+from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.mjcf.file_stamps import note_file
 from mujoco_ros.model.mjcf.files import check_files, check_text
@@ -166,6 +167,7 @@ def _part(
     return Part(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
 
 
+@archives_together()
 def part_from_file(
     path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:
@@ -191,6 +193,7 @@ def part_from_file(
     return _part(config, model.spec, path.parent)
 
 
+@archives_together()
 def part_from_text(
     text: str, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
 ) -> Part:

@@ -23,9 +23,11 @@ MAX_COPIES = SizeLimit(200_000, of_client=300)
 MAX_FILE_DEPTH = 32
 """Depth of files that include files or attach models of files."""
 MAX_ARCHIVE_FILES = 10_000
-"""Files of an archive."""
+"""Files of an archive, and folders."""
 MAX_ARCHIVE_BYTES = 1 << 29
 """Size of the files of an archive."""
+MAX_ARCHIVES_BYTES = SizeLimit(1 << 31, of_client=1 << 30)
+"""Size of the extracted archives of a scene, or of what a client sends."""
 MAX_ARCHIVE_DIRECTORY_BYTES = 1 << 22
 """Size of the list of files of an archive, which is read before they are counted."""
 MAX_LINKS = SizeLimit(5000, of_client=1000)

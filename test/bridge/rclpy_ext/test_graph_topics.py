@@ -49,3 +49,18 @@ def test_the_class_of_a_type_is_found(kind, name):
 @pytest.mark.parametrize("kind", ["no_msgs/msg/No", "std_msgs/msg/No", "std_msgs", "os/path/x"])
 def test_a_type_that_is_not_installed_has_no_class(kind):
     assert message_class(kind) is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["a_module/msg/A", "a_package/msg/A", "a_package/other/A", "a_package.other/msg/A", "./msg/A"],
+)
+def test_the_name_of_a_type_imports_no_other_module(kind, tmp_path, monkeypatch):
+    """Any node of the network can announce a topic, and a bag can state any type."""
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "a_package"
+    package.mkdir()
+    for file in (tmp_path / "a_module.py", package / "__init__.py", package / "other.py"):
+        file.write_text(f"open({str(tmp_path / 'executed')!r}, 'w').close()\nclass A: ...")
+    assert message_class(kind) is None
+    assert not (tmp_path / "executed").exists()

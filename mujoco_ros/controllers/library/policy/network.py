@@ -1,18 +1,25 @@
 """A neural network of an ONNX file, with arrays that every run reads and writes."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mujoco_ros.controllers.library.policy.onnx_file import read_onnx
+from mujoco_ros.controllers.library.policy.processor_limit import ProcessorLimit
 from mujoco_ros.model.errors import UserInputError, unknown
 
 _TYPES = {"tensor(float)": np.float32, "tensor(double)": np.float64}
 _LARGEST_SIZE = 1 << 24
 """Largest number of elements of an input or output."""
+LOAD_S, RUN_S = 60.0, 10.0
+"""Processor time for loading a file, and for one run [s]."""
+_MEMORY_BYTES = 4 << 30
+"""Memory of all networks of a process [byte], with their weights."""
 
 
 class Network:
@@ -35,19 +42,32 @@ class Network:
         import onnxruntime  # an optional part, which takes long to import
 
         content = read_onnx(path)
+        _limit_memory()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
         options.log_severity_level = 4  # errors are exceptions
         options.add_session_config_entry("session.load_model_format", "ONNX")
+        options.add_session_config_entry("session.use_env_allocators", "1")
+        # Before onnxruntime 1.21, only runs can be cancelled.
+        cancel: Any = getattr(options, "set_load_cancellation_flag", bool)
+        loading = ProcessorLimit(LOAD_S, partial(cancel, True))
         try:
-            session = onnxruntime.InferenceSession(
-                content, options, providers=["CPUExecutionProvider"]
-            )
+            with loading.applied():
+                session = onnxruntime.InferenceSession(
+                    content, options, providers=["CPUExecutionProvider"]
+                )
         except Exception as error:  # the classes of onnxruntime have no common base
-            reason = " ".join(str(error).split())
+            reason = _reason(error, loading, LOAD_S)
             raise UserInputError(f"policy '{path}' cannot be loaded: {reason}") from error
         self.path, self._session = path, session
+        self._run_options = onnxruntime.RunOptions()
+        self._run_options.log_severity_level = options.log_severity_level
+        # Each run reads it, and takes ten times as long where it is missing.
+        self._run_options.add_run_config_entry("gpu_graph_id", "-1")
+        self._running = ProcessorLimit(
+            RUN_S, partial(setattr, self._run_options, "terminate", True)
+        )
         self.metadata: Mapping[str, str] = session.get_modelmeta().custom_metadata_map
         self._input_shapes = {it.name: _Signature(it, path) for it in session.get_inputs()}
         self._output_shapes = {it.name: _Signature(it, path) for it in session.get_outputs()}
@@ -116,7 +136,7 @@ class Network:
         try:
             self.run()  # the first run allocates, and finds shapes that do not fit inside
         except Exception as error:
-            reason = " ".join(str(error).split())
+            reason = _reason(error, self._running, RUN_S)
             raise UserInputError(f"it cannot be run: {reason}") from error
         self.forget()
 
@@ -140,10 +160,42 @@ class Network:
             given.fill(0.0)
 
     def run(self) -> None:
-        """Compute the output, and update the memory."""
-        self._session.run_with_iobinding(self._binding)
+        """Compute the output, and update the memory.
+
+        Raises:
+            RuntimeError: onnxruntime cannot compute it, or not in `RUN_S` of processor time.
+        """
+        self._running.begin()
+        try:
+            self._session.run_with_iobinding(self._binding, self._run_options)
+        except Exception as error:
+            raise RuntimeError(_reason(error, self._running, RUN_S)) from error
+        finally:
+            self._running.end()
+            if self._running.is_exceeded:
+                self._run_options.terminate = False
         for given, new in self._memory:
             np.copyto(given, new)
+
+
+@cache
+def _limit_memory() -> None:
+    """Limit the memory of the networks of this process."""
+    import onnxruntime
+
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    kind = onnxruntime.OrtAllocatorType.ORT_ARENA_ALLOCATOR
+    memory = onnxruntime.OrtMemoryInfo("Cpu", kind, 0, onnxruntime.OrtMemType.DEFAULT)
+    # -1 is the default of the other settings of an arena.
+    arena = onnxruntime.OrtArenaCfg(min(total // 2, _MEMORY_BYTES), -1, -1, -1)
+    onnxruntime.create_and_register_allocator(memory, arena)
+
+
+def _reason(error: Exception, limit: ProcessorLimit, limit_s: float) -> str:
+    """Return the reason of an error of onnxruntime in one line."""
+    if limit.is_exceeded:
+        return f"it takes more than {limit_s:g} s of processor time"
+    return " ".join(str(error).split())
 
 
 class _Signature:

@@ -1,11 +1,22 @@
 """ONNX files of users: only regular files, of limited size, that name no other file."""
 
 import os
+import threading
+import time
 
 import numpy as np
 import pytest
-from onnx_policies import onnx, with_external_weights, with_operator, write_affine
+from onnx_policies import (
+    onnx,
+    with_external_weights,
+    with_operator,
+    write_affine,
+    write_large,
+    write_loop,
+)
+from simulators import WAIT_LIMIT_S
 
+from mujoco_ros.controllers.library.policy import network as network_module
 from mujoco_ros.controllers.library.policy import onnx_file
 from mujoco_ros.controllers.library.policy.network import Network
 from mujoco_ros.controllers.library.policy.onnx_file import read_onnx
@@ -130,3 +141,49 @@ def test_inputs_of_other_types_are_rejected(policy):
     policy.write_bytes(model.SerializeToString())
     with pytest.raises(UserInputError, match=r"'obs' is a tensor\(int64\); supported are tensor"):
         Network(policy)
+
+
+def bound(path, trips: float = 0.0) -> Network:
+    network = Network(path)
+    network.bind({"obs": 2}, "", 2, {})
+    network.inputs["obs"][0, 0] = trips
+    return network
+
+
+def test_an_endless_loop_ends_when_the_policy_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(network_module, "RUN_S", 0.3)
+    path = write_loop(tmp_path / "loop.onnx", 2, 2**62)
+    with pytest.raises(UserInputError, match=r"cannot be run: it takes more than 0\.3 s of proc"):
+        bound(path)
+
+
+def test_an_endless_loop_ends_when_an_observation_starts_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(network_module, "RUN_S", 0.3)
+    network = bound(write_loop(tmp_path / "loop.onnx", 2), trips=3.0)
+    network.run()
+    np.testing.assert_array_equal(network.output, [[6.0, 3.0]])
+    for _ in range(2):
+        network.inputs["obs"][0, 0] = 2.0**62
+        with pytest.raises(RuntimeError, match=r"it takes more than 0\.3 s of processor time"):
+            network.run()
+        network.inputs["obs"][0, 0] = 4.0
+        network.run()
+        np.testing.assert_array_equal(network.output, [[8.0, 4.0]])
+
+
+def test_a_network_that_needs_too_much_memory_is_an_error(tmp_path):
+    bound(write_large(tmp_path / "small.onnx", 2, 10**6)).run()
+    with pytest.raises(UserInputError, match=r"cannot be run: .*ConstantOfShape"):
+        bound(write_large(tmp_path / "large.onnx", 2, 1 << 32))  # 16 GiB
+
+
+def test_the_watching_thread_ends_with_its_network(policy):
+    before = threading.active_count()
+    network = bound(write_loop(policy.parent / "loop.onnx", 2), trips=3.0)
+    network.run()
+    assert threading.active_count() > before
+    del network
+    deadline = time.monotonic() + WAIT_LIMIT_S
+    while threading.active_count() > before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert threading.active_count() <= before
