@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from mujoco_ros.model.file_access import create_file
+from mujoco_ros.model.output_files import create_file
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record

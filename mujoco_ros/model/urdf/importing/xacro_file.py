@@ -8,6 +8,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.file_access import check_access
 
 # xacro keeps its state in global variables.
 _LOCK = threading.Lock()
@@ -58,6 +59,8 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
             lacks = reason.startswith("Undefined substitution argument")
             remedy = "; give it in `xacro_args` of a scene file" if lacks else ""
             raise UserInputError(f"{path}: xacro: {reason}{inside}{remedy}") from error
+        for included in xacro.all_includes:  # xacro has read them without `open_file`
+            check_access(Path(included))
     for name in arguments:
         if name not in given.declared:
             raise unknown("argument", name, sorted(given.declared), where=str(path))
