@@ -17,6 +17,7 @@ from mujoco_ros.cli.command_line import (
 )
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.importing import (
+    UNITREE_MOTORS,
     read_deploy,
     settings_of_deploy,
     settings_of_metadata,
@@ -101,7 +102,14 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
         raise UserInputError(
             "a deploy.yaml has numbers of motors; give their joints in order as --scene or --joints"
         )
-    return robot.joints.names
+    names = robot.joints.names
+    if set(names) <= set(UNITREE_MOTORS):  # models have their legs in other orders
+        return [it for it in UNITREE_MOTORS if it in names]
+    sys.stderr.write(
+        f"motors are numbered as the joints of the scene: {', '.join(names)}; --joints gives "
+        "another order\n"
+    )
+    return names
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -62,10 +62,12 @@ class JointPaths:
 
 
 def _moved_robot(scene: OverlayScene, topic: str, path: JointPath) -> RobotLayout | None:
-    """Return the robot that has the joints, first the one whose namespace the topic is in."""
+    """Return the robot with the joints whose namespace the topic is in, or else the only one."""
     able = [it for it in scene.layout.robots if set(path.joints) <= set(it.joints.names)]
     within = [it for it in able if it.namespace and topic.startswith(f"/{it.namespace}/")]
-    return next(iter([*within, *able]), None)
+    longest = max((len(it.namespace) for it in within), default=0)
+    found = [it for it in within if len(it.namespace) == longest] or able
+    return found[0] if len(found) == 1 else None
 
 
 def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:
