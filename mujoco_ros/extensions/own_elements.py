@@ -151,17 +151,20 @@ class OwnElements:
 
         Sensors that measure relative to another element are left out.
         """
-        model = self.model
-        return [
-            MountedSensor(
-                name=self._scope.short(model.sensor(it).name) or f"sensor {it}",
-                place=self._scope.name(model.sensor_objtype[it], model.sensor_objid[it]),
-                body=body_of(model, model.sensor_objtype[it], model.sensor_objid[it]),
-                slots=slice(model.sensor_adr[it], model.sensor_adr[it] + model.sensor_dim[it]),
-            )
-            for it in self._scope.sensors
-            if model.sensor_type[it] == kind and model.sensor_refid[it] < 0
-        ]
+        model, scope = self.model, self._scope
+        first, width = model.sensor_adr, model.sensor_dim
+        found = []
+        for it in scope.sensors:
+            if model.sensor_type[it] == kind and model.sensor_refid[it] < 0:
+                place = int(model.sensor_objtype[it]), int(model.sensor_objid[it])
+                sensor = MountedSensor(
+                    name=scope.short(model.sensor(it).name) or f"sensor {it}",
+                    place=scope.name(*place),
+                    body=body_of(model, *place),
+                    slots=slice(int(first[it]), int(first[it] + width[it])),
+                )
+                found.append(sensor)
+        return found
 
     def user_actuators(self, kind: str) -> dict[int, str]:
         """Return the names of the actuators whose type is ``user``, by MuJoCo id.
