@@ -238,7 +238,7 @@ def test_of_several_touch_sensors_on_a_leg_the_foot_is_chosen_or_named(tmp_path:
         quadruped(tmp_path, pad)
     names = "feet: FR_pad FL_foot RR_foot -"
     assert feet_and_imu(quadruped(tmp_path, pad, names))[0] == [*expected[:3], 0]
-    with pytest.raises(UserInputError, match="'FR_foot' not found .*; there are: FR_shin"):
+    with pytest.raises(UserInputError, match=r"'FR_foot' not found .*; there are: FR_shin"):
         quadruped(tmp_path, pad, "feet: FR_foot FL_foot RR_foot RL_foot")
     with pytest.raises(UserInputError, match="4 feet need as many names, got 'FR_pad'"):
         quadruped(tmp_path, pad, "feet: FR_pad")
