@@ -1,5 +1,6 @@
 """No command replaces a file that it reads, or that its inputs name."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,3 +145,19 @@ actions:
 observations:
   joint_pos_rel: {params: {}, clip: null, scale: [1.0], history_length: 1}
 """
+
+
+def test_no_command_writes_files_in_another_way() -> None:
+    package = Path(check_robot.__file__).parents[1]
+    folders = ("cli", "controllers/evaluation", "identification", "inspection", "model/urdf")
+    writing = re.compile(
+        r"\.write_(text|bytes)\(|os\.(replace|rename)\(|open\([^)]*[\"'][wx]b?[\"']"
+    )
+    found = [
+        f"{path.name}: {line.strip()}"
+        for folder in folders
+        for path in sorted((package / folder).rglob("*.py"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if writing.search(line)
+    ]
+    assert found == []
