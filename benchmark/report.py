@@ -10,6 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
+from mujoco_ros.model.output_files import write_whole
+
 _HEAD = ("", "quantity", "value", "unit", "limit", "", "others report")
 _VALUE = 2
 """The column of values."""
@@ -125,14 +127,14 @@ def save(
     }
     # Some values are NumPy's.
     text = json.dumps(content, indent=1, ensure_ascii=False, default=float)
-    record.write_text(text + "\n", encoding="utf-8")
+    write_whole(record, text + "\n")
     lines = [f"# Benchmark {name}", ""]
     lines += [f"- {what}: {value}" for what, value in machine.items()]
     lines += [f"- {note}" for note in notes]
     head, *cells = _lines(rows)
     rule = ["--:" if column == _VALUE else "---" for column in range(len(head))]
     lines += ["", _markdown(head), f"|{'|'.join(rule)}|", *map(_markdown, cells)]
-    page.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_whole(page, "\n".join(lines) + "\n")
     return record, page
 
 

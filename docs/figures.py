@@ -21,11 +21,12 @@ from fsm_diagrams import DIAGRAMS
 from page_animation import draw_animation
 from page_figure import draw_page
 from phone_figure import draw_phone
-from scene_view import SMALL, View, photograph
+from scene_view import View, photograph, write_image
 from soak_plot import soak_plot
 from training_plot import training_plot
 from walk_plots import WALKS
 
+from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -157,7 +158,7 @@ def main() -> None:
         if view.name in names:
             draw_example(view, seconds, IMAGES / f"{view.name}.png")
     if CAMERA in names:
-        cv2.imwrite(str(IMAGES / f"{CAMERA}.png"), camera_figure(), SMALL)
+        write_image(IMAGES / f"{CAMERA}.png", camera_figure())
     for name, (draw, scene) in PAGES.items():
         if name in names:
             draw(scene, IMAGES / f"{name}.png")
@@ -167,7 +168,7 @@ def main() -> None:
         draw_carry(IMAGES / f"{CARRY}.gif")
     for name, plot in {**DRAWN, **SIMULATED}.items():
         if name in names:
-            (IMAGES / f"{name}.svg").write_text(plot(), encoding="utf-8")
+            write_whole(IMAGES / f"{name}.svg", plot())
 
 
 def is_stale(name: str) -> bool:
@@ -191,7 +192,7 @@ def render(view: View, path: Path) -> None:
     photograph(simulation, view, path)
     if view.touch_sensor is not None:
         touched = touch_image(simulation, view.touch_sensor, view.size[1])
-        cv2.imwrite(str(path), np.hstack([cv2.imread(str(path)), touched]), SMALL)
+        write_image(path, np.hstack([cv2.imread(str(path)), touched]))
 
 
 def touch_image(simulation: Simulation, sensor: str, size_px: int) -> np.ndarray:

@@ -50,6 +50,7 @@ from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROL
 from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import within
+from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.realism.realism_config import SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
@@ -460,7 +461,7 @@ def main() -> None:
                 stale.append(f"docs/{name}")
         else:
             path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text)
     if stale:
         sys.exit(f"{', '.join(stale)} out of date: run python docs/generate.py")
 

@@ -12,6 +12,8 @@ from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import ResetSimulation, SetSimulationState, StepSimulation
 from viewer_page import COARSE, SIZE, browser_pages, choose_plots, simulator
 
+from mujoco_ros.model.output_files import output_file
+
 ROBOT = "arm"
 CONTROLLER = "pick_place"
 TIMESTEP_S = 0.001
@@ -67,7 +69,9 @@ def save(frames: Sequence[Image.Image], path: Path, *, frame_s: float = FRAME_S)
     palette = Image.fromarray(sample).quantize(COLOURS, method=Image.Quantize.FASTOCTREE)
     drawn = [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in frames]
     durations = [round(1000 * frame_s)] * (len(drawn) - 1) + [round(1000 * HELD_S)]
-    drawn[0].save(path, save_all=True, append_images=drawn[1:], duration=durations, loop=0)
+    with output_file(path, "animation") as file:
+        rest = drawn[1:]
+        drawn[0].save(file, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
 
 
 def _shrink(image: Image.Image) -> Image.Image:

@@ -16,6 +16,8 @@ from rclpy.context import Context
 from sensor_msgs.msg import JointState
 from viewer_page import COARSE, browser_pages, choose_plots, simulator
 
+from mujoco_ros.model.output_files import output_file
+
 CONTROLLER, TRANSITION = "stand", "squat"
 SETTLED_S = 40.0
 PERIOD_S = 4.0
@@ -43,7 +45,9 @@ def draw_page(scene: str, path: Path) -> None:
             page.wait_for_timeout(1000.0 * SETTLED_S)
             screenshot = page.screenshot()
     # 256 colours are enough, and need a third of the bytes.
-    Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(256).save(path, optimize=True)
+    colours = Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(256)
+    with output_file(path, "figure") as file:
+        colours.save(file, "PNG", optimize=True)
 
 
 @contextmanager

@@ -6,6 +6,8 @@ from pathlib import Path
 from PIL import Image
 from viewer_page import TIMEOUT_S, simulator
 
+from mujoco_ros.model.output_files import output_file
+
 CONTROLLER = "walk"
 SIZE = {"width": 390, "height": 844}
 WALKED_S = 8.0
@@ -37,4 +39,6 @@ def draw_phone(scene: str, path: Path) -> None:
             screenshot = page.screenshot()
             page.mouse.up()
             opened.close()
-    Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(256).save(path, optimize=True)
+    colours = Image.open(io.BytesIO(screenshot)).convert("RGB").quantize(256)
+    with output_file(path, "figure") as file:
+        colours.save(file, "PNG", optimize=True)

@@ -22,6 +22,7 @@ from typing import Any
 
 from public_robots_page import page
 
+from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.scene.robot_collections import folder_name
 
 HERE = Path(__file__).resolve().parent
@@ -186,9 +187,7 @@ def _without_folder(result: dict[str, Any], robot: Robot) -> dict[str, Any]:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)
+    write_whole(path, text)
 
 
 def _parser() -> argparse.ArgumentParser:

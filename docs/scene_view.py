@@ -5,7 +5,9 @@ from pathlib import Path
 
 import cv2
 import mujoco
+import numpy as np
 
+from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.sim.simulation import Simulation
 
 COLLISION_GROUP = 3
@@ -50,4 +52,9 @@ def photograph(simulation: Simulation, view: View, path: Path) -> None:
         pixels = renderer.render()
     small = cv2.resize(pixels, view.size, interpolation=cv2.INTER_AREA)
     bgr = cv2.cvtColor(small, cv2.COLOR_RGB2BGR)
-    cv2.imwrite(str(path), bgr, SMALL)
+    write_image(path, bgr)
+
+
+def write_image(path: Path, bgr: np.ndarray) -> None:
+    """Write an image as a small PNG.  # (height, width, 3)"""
+    write_whole(path, cv2.imencode(".png", bgr, SMALL)[1].tobytes(), "image")

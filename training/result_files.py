@@ -56,10 +56,21 @@ def check_folder(folder: Path, resume: Path | None) -> None:
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write a file and then rename it: the content is the old or the new one at any time."""
+    """Write a file and then rename it: the content is the old or the new one at any time.
+
+    Raises:
+        TrainingError: It cannot be written.
+    """
     new = path.with_name(f".{path.name}.new")
-    new.write_bytes(content)
-    os.replace(new, path)
+    try:
+        with new.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, path)
+    except OSError as error:
+        new.unlink(missing_ok=True)
+        raise TrainingError(f"{path} cannot be written: {error.strerror}") from error
 
 
 class Curve:

@@ -21,6 +21,7 @@ from mujoco_ros.inspection.images import robot_images
 from mujoco_ros.inspection.report import inspect
 from mujoco_ros.inspection.sections import sections
 from mujoco_ros.inspection.text import text_page
+from mujoco_ros.model.output_files import check_output, write_whole
 from mujoco_ros.rendering.errors import RenderingError
 
 _EPILOG = """\
@@ -41,12 +42,13 @@ def _check(options: argparse.Namespace) -> int:
     report, plant = inspect(options.model, versions, dict(options.xacro))
     parts = list(sections(report))
     if options.html is not None:
+        check_output(options.html)  # before the images are rendered
         images, note = [], ""
         try:
             images = robot_images(plant.model, plant.data, plant.layout)
         except RenderingError as error:
             note = f"no images: {error}"
-        options.html.write_text(html_page(parts, images, note), encoding="utf-8")
+        write_whole(options.html, html_page(parts, images, note))
     if options.json:
         text = json.dumps(_without_infinity(asdict(report)), indent=2, ensure_ascii=False)
         sys.stdout.write(f"{text}\n")

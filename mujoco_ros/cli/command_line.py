@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import recorded_inputs
+from mujoco_ros.model.output_files import write_whole
 
 FAILED = 1
 """Exit code of an error. argparse ends with 2 if the command line itself is wrong."""
@@ -20,9 +22,14 @@ def fail(message: str, code: int = FAILED) -> int:
 
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command on files, and report its errors; return the exit code."""
+    """Run a command on files, of which it replaces no input; report its errors.
+
+    Returns:
+        The exit code.
+    """
     try:
-        return command()
+        with recorded_inputs():
+            return command()
     except (UserInputError, OSError) as error:
         return fail(str(error))
 
@@ -75,9 +82,9 @@ def write_output(text: str, path: Path | None) -> None:
     """Write text to a file, or to the standard output.
 
     Raises:
-        OSError: The file cannot be written.
+        UserInputError: The file is an input, or cannot be written.
     """
     if path is None:
         sys.stdout.write(text)
     else:
-        path.write_text(text, encoding="utf-8")
+        write_whole(path, text)

@@ -23,6 +23,7 @@ from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.recording.demonstrations.demonstration_file import SEED
@@ -129,7 +130,7 @@ class DatasetJob:
             OSError: The folder cannot be created.
         """
         self.run.folder.mkdir(exist_ok=True)
-        for left in self.run.folder.glob("*.new"):
+        for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
 
     def write(self, done: Iterable[Episode]) -> None:

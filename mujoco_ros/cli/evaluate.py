@@ -23,6 +23,7 @@ from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
 
@@ -227,8 +228,8 @@ def _write(options: argparse.Namespace, done: Sequence[Episode]) -> None:
     text = as_markdown(_title(options), summary, done)
     if options.controller == _REFERENCE:
         text += f"\n{comparison({'here': summary})}"
-    (folder / "report.md").write_text(text, encoding="utf-8")
-    (folder / "episodes.csv").write_text(as_csv(done), encoding="utf-8")
+    write_whole(folder / "report.md", text)
+    write_whole(folder / "episodes.csv", as_csv(done))
     write_plots(folder, done)
 
 

@@ -18,7 +18,7 @@ from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_betw
 from mujoco_ros.cli.command_line import create_parser, report_errors
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import complete_file
+from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog

@@ -10,6 +10,9 @@ import mujoco
 
 from mujoco_ros.cli.command_line import add_output, report_errors, write_output
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import read_file
+from mujoco_ros.model.scene.asset_snapshot import snapshot_files
+from mujoco_ros.model.scene.mjcf_files import read_mjcf
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
 
@@ -77,12 +80,15 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _load(path: Path) -> mujoco.MjModel:
-    if not path.is_file():
-        raise UserInputError(f"{path}: no such file")
     try:
         if path.suffix == ".mjb":
-            return mujoco.MjModel.from_binary_path(str(path))
-        return mujoco.MjModel.from_xml_path(str(path))
+            content = read_file(path, "model")
+            return mujoco.MjModel.from_binary_path(str(path), {str(path): content})
+        spec = read_mjcf(path.absolute(), str(path))
+        spec.assets = {it.path: it.content for it in snapshot_files(spec, path.absolute().parent)}
+        return spec.compile()
+    except UserInputError:
+        raise
     except (ValueError, mujoco.FatalError) as error:
         raise UserInputError(f"{path}: {' '.join(str(error).split())}") from error
 

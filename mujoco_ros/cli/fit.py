@@ -11,14 +11,13 @@ from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.overlay_file import (
     SCENE_SUFFIXES,
     overlay_text,
-    scene_files,
-    write_whole,
 )
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.report import fit_report, replay_report
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import check_output, write_whole
 from mujoco_ros.model.scene.config import load_scene
 
 _EPILOG = """\
@@ -47,10 +46,9 @@ def _fit(options: argparse.Namespace) -> int:
         if options.joints.count(joint) > 1:
             raise UserInputError(f"joint '{joint}' is given twice")
     scene = load_scene(options.scene)
-    if output.resolve() in [path.resolve() for path in scene_files(options.scene)]:
-        raise UserInputError(f"'{output}' is the scene, or one that it extends; choose another -o")
     config = find_robot_config(scene, options.robot)
     robot = IdentifiedRobot(scene, config)
+    check_output(output, "scene")
     namespace = scene.namespace(config) if options.namespace is None else options.namespace
     topics = BagTopics(namespace=namespace, states=options.states, commands=options.commands)
     bags = [options.bag, *([] if options.held_out is None else [options.held_out])]
@@ -74,7 +72,7 @@ def _fit(options: argparse.Namespace) -> int:
         before: Replay = replay(robot, record, robot.values, found.scene_delay, how)
         after = replay(robot, record, found.values, found.delay, how)
         sys.stdout.write(replay_report(f"'{bag}'", before, after))
-    write_whole(output, text)
+    write_whole(output, text, "scene")
     sys.stdout.write(f"written: {output}\n")
     return 0
 

@@ -17,6 +17,7 @@ from mujoco_ros.cli.command_line import (
 )
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
 from mujoco_ros.controllers.library.policy.importing import (
+    UNITREE_MOTORS,
     read_deploy,
     settings_of_deploy,
     settings_of_metadata,
@@ -26,6 +27,7 @@ from mujoco_ros.controllers.library.policy.network import Network
 from mujoco_ros.controllers.runtime.robot_model import find_robot
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import check_access
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
@@ -67,6 +69,7 @@ def _import(options: argparse.Namespace) -> int:
             raise UserInputError(f"--period must be positive, got {period:g}")
     if not policy.is_file():
         raise UserInputError(f"policy '{policy}' does not exist; give it as --policy")
+    check_access(policy)  # an input, even if it is not read
     imu = _imu(robot) if options.imu is None else options.imu
     file = os.path.join(os.path.realpath(policy.parent), policy.name)
     if options.output is not None:  # a reader resolves links before it goes to parent folders
@@ -99,7 +102,14 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
         raise UserInputError(
             "a deploy.yaml has numbers of motors; give their joints in order as --scene or --joints"
         )
-    return robot.joints.names
+    names = robot.joints.names
+    if set(names) <= set(UNITREE_MOTORS):  # models have their legs in other orders
+        return [it for it in UNITREE_MOTORS if it in names]
+    sys.stderr.write(
+        f"motors are numbered as the joints of the scene: {', '.join(names)}; --joints gives "
+        "another order\n"
+    )
+    return names
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """The elements that an extension acts on: those of its robot, or of the whole scene."""
 
 from functools import cached_property
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.robot.actuators import joint_of
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.model.robot.scope import Scope, body_of
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.plant import Plant
 
@@ -31,6 +32,22 @@ _USER = {
     "act_bias": ("actuator_biastype", mujoco.mjtBias.mjBIAS_USER),
 }
 """Array with the types of actuators, and the type whose law is a hook, by kind of hook."""
+
+
+class MountedSensor(NamedTuple):
+    """A MuJoCo sensor of a robot.
+
+    Attributes:
+        name: Its name, without the prefix of the robot.
+        place: Name of its site or other object, likewise.
+        body: Body that this is on.
+        slots: Its numbers in ``sensordata``.
+    """
+
+    name: str
+    place: str
+    body: int
+    slots: slice
 
 
 class OwnElements:
@@ -129,12 +146,25 @@ class OwnElements:
         ]
         return np.array([slot for slot, _ in found], dtype=np.intp), [name for _, name in found]
 
-    def sensors_of_type(self, kind: mujoco.mjtSensor) -> list[slice]:
-        """Return where in ``sensordata`` the sensors of a type are, in the order of the model."""
-        model = self.model
+    def sensors_of_type(self, kind: mujoco.mjtSensor) -> list[MountedSensor]:
+        """Return the sensors of a type, of which names and bodies decide what each one measures.
+
+        Sensors that measure relative to another element are left out.
+        """
+        model, scope = self.model, self._scope
         first, width = model.sensor_adr, model.sensor_dim
-        found = [it for it in self._scope.sensors if model.sensor_type[it] == kind]
-        return [slice(int(first[it]), int(first[it] + width[it])) for it in found]
+        found = []
+        for it in scope.sensors:
+            if model.sensor_type[it] == kind and model.sensor_refid[it] < 0:
+                place = int(model.sensor_objtype[it]), int(model.sensor_objid[it])
+                sensor = MountedSensor(
+                    name=scope.short(model.sensor(it).name) or f"sensor {it}",
+                    place=scope.name(*place),
+                    body=body_of(model, *place),
+                    slots=slice(int(first[it]), int(first[it] + width[it])),
+                )
+                found.append(sensor)
+        return found
 
     def user_actuators(self, kind: str) -> dict[int, str]:
         """Return the names of the actuators whose type is ``user``, by MuJoCo id.

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mujoco_ros.extensions.catalogue import GROUP, SHIPPED
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import complete_folder
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _FILES = {
@@ -160,10 +161,12 @@ def write_extension(folder: Path, name: str) -> Path:
         "@Class@": "".join(word.capitalize() for word in name.split("_")),
         "@group@": GROUP,
     }
-    for path, text in _FILES.items():
-        file = root / _filled(path, words)
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(_filled(text, words), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    with complete_folder(root) as package:
+        for path, text in _FILES.items():
+            file = package / _filled(path, words)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(_filled(text, words), encoding="utf-8")
     return root
 
 

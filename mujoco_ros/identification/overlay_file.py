@@ -1,6 +1,5 @@
 """The result of a fit as a scene that extends the one it began with."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,10 +10,7 @@ from mujoco_ros.identification.confidence import Estimate
 from mujoco_ros.identification.fit import Fit
 from mujoco_ros.identification.parameters import DELAY
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import scene_path, shipped_scenes
-from mujoco_ros.model.scene.overlay import EXTENDS
-from mujoco_ros.model.strict import read_yaml
 
 SCENE_SUFFIXES = (".yaml", ".yml")
 _DIGITS = 6
@@ -45,32 +41,6 @@ def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
     data = {"extends": extends, "robots": [content]}
     head = "".join(f"# {line}\n" for line in _comment(fit))
     return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)
-
-
-def scene_files(scene: str) -> list[Path]:
-    """Return the file of a valid scene, and those of the scenes that it extends."""
-    files, folder = list[Path](), None
-    while True:
-        path = scene_path(scene, folder)
-        files.append(path)
-        content = read_yaml(path) if path.suffix in SCENE_SUFFIXES else None
-        if not isinstance(content, dict) or EXTENDS not in content:
-            return files
-        scene, folder = str(content[EXTENDS]), path.parent
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is complete whenever it exists.
-
-    Raises:
-        UserInputError: It cannot be written.
-    """
-    unfinished = path.with_name(f".{path.name}.new")
-    try:
-        unfinished.write_text(text, encoding="utf-8")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise UserInputError(f"'{path}' cannot be written: {error.strerror}") from error
 
 
 def _comment(fit: Fit) -> list[str]:

@@ -89,3 +89,14 @@ def unknown(kind: str, name: str, known: Iterable[str], *, where: str = "") -> U
     listing = f"there are: {', '.join(choices)}" if choices else "there are none"
     prefix = f"{where}: " if where else ""
     return UserInputError(f"{prefix}{kind} '{name}' not found{hint}; {listing}")
+
+
+def ambiguous(what: str, candidates: Iterable[str], remedy: str) -> UserInputError:
+    """Return the error for a choice that only a name can decide; its message has the candidates.
+
+    Args:
+        what: What is to be chosen, e.g. ``"IMU"``.
+        candidates: The candidates, in the order of the message.
+        remedy: How to name one.
+    """
+    return UserInputError(f"several could be the {what}: {', '.join(candidates)}; {remedy}")

@@ -5,17 +5,14 @@ folders, and exactly those files that were opened for its start; see `FileAccess
 """
 
 import os
-import shutil
 import stat
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from io import FileIO
 from pathlib import Path
-from tempfile import TemporaryFile
-from typing import BinaryIO
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 
@@ -73,7 +70,7 @@ class FileAccess:
     @contextmanager
     def at_start(self) -> Iterator[None]:
         """Allow every file, and allow clients those that are opened in this block."""
-        with _block(self._opened.add):
+        with _block(self._opened):
             yield
 
     @contextmanager
@@ -107,7 +104,7 @@ class _Client:
             self._folders.append(folder)
 
     def check(self, named: str, real: str) -> None:
-        if real in self._opened or any(_is_within(real, it) for it in self._folders):
+        if real in self._opened or any(is_within(real, it) for it in self._folders):
             return
         raise ForbiddenFileError(
             f"'{named}' is not in a folder of which clients may name files: "
@@ -117,13 +114,12 @@ class _Client:
 
 ALL_FILES = FileAccess()
 """The access of nodes whose clients name no files."""
-_CURRENT: ContextVar[_Client | Callable[[str], None] | None] = ContextVar(
-    "file_access", default=None
-)
+_CURRENT: ContextVar[_Client | set[str] | None] = ContextVar("file_access", default=None)
+"""What the current request may read, or the paths of the files that were read."""
 
 
 @contextmanager
-def _block(current: _Client | Callable[[str], None]) -> Iterator[None]:
+def _block(current: _Client | set[str]) -> Iterator[None]:
     token = _CURRENT.set(current)
     try:
         yield
@@ -166,7 +162,7 @@ def allowed_files(files: ClientFiles | None) -> Iterator[None]:
         yield
 
 
-def _is_within(path: str, folder: str) -> bool:
+def is_within(path: str, folder: str) -> bool:
     """Whether an absolute path without symbolic links is a folder or below it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
@@ -192,7 +188,23 @@ def check_access(path: Path, named: str = "") -> None:
     if isinstance(current, _Client):
         current.check(named or str(path), os.path.realpath(path))
     elif current is not None:
-        current(os.path.realpath(path))
+        current.add(os.path.realpath(path))
+
+
+def recorded_inputs() -> AbstractContextManager[None]:
+    """Record the files that this thread reads in the block, for `is_input`."""
+    return _block(set())
+
+
+def is_input(path: Path) -> bool:
+    """Whether a file was read in the current block, by this path, a link or another hard link."""
+    current = _CURRENT.get()
+    if not isinstance(current, set):
+        return False
+    with suppress(OSError, ValueError):
+        status = os.stat(path)
+        return any(os.path.exists(it) and os.path.samestat(os.stat(it), status) for it in current)
+    return False
 
 
 def allow_folder(folder: Path) -> None:
@@ -291,11 +303,11 @@ def open_file(path: Path, kind: str = "file") -> int:
     except FileNotFoundError:
         raise MissingFileError(f"{kind} '{path}' does not exist") from None
     except (OSError, ValueError) as error:
-        raise UserInputError(f"{kind} '{path}' cannot be read: {_reason(error)}") from error
+        raise UserInputError(f"{kind} '{path}' cannot be read: {reason_of(error)}") from error
 
 
-def _reason(error: OSError | ValueError) -> str:
-    """Return the reason of an error; a path with NUL is a ValueError."""
+def reason_of(error: OSError | ValueError) -> str:
+    """Return the reason of an error of a file; a path with NUL is a ValueError."""
     return (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
 
 
@@ -308,85 +320,3 @@ def _kind(mode: int) -> str:
         if test(mode):
             return kind
     return "a device"
-
-
-def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
-    """Create a file that only its user can read, and return its descriptor, for writing.
-
-    Args:
-        path: The file, which must not exist.
-        kind: Kind of file in error messages.
-        below: Folder below which it must be, after symbolic links are followed; it is created.
-
-    Raises:
-        UserInputError: It exists, or cannot be created.
-    """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-    try:
-        if below is not None:
-            create_folder(below)
-        folder = os.open(path.parent, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            if below is not None:
-                check_below(Path(os.readlink(f"/proc/self/fd/{folder}")) / path.name, below, kind)
-            return os.open(path.name, flags, 0o600, dir_fd=folder)
-        finally:
-            os.close(folder)
-    except FileExistsError:
-        raise UserInputError(f"{kind} '{path}' exists; it is not overwritten") from None
-    except UserInputError:
-        raise
-    except (OSError, ValueError) as error:
-        raise UserInputError(f"{kind} '{path}' cannot be created: {_reason(error)}") from error
-
-
-def create_folder(path: Path) -> None:
-    """Create a folder for files that only its user can read, and its parents, where they lack.
-
-    Raises:
-        UserInputError: It cannot be created.
-    """
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    except (OSError, ValueError) as error:
-        raise UserInputError(f"folder '{path}' cannot be created: {_reason(error)}") from error
-
-
-@contextmanager
-def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterator[BinaryIO]:
-    """Yield a file without a name; at the end of the block, all of its content gets the name.
-
-    Nothing remains if the block fails, or if the process is killed in it. Arguments are those of
-    `create_file`.
-
-    Raises:
-        UserInputError: The file exists, or cannot be written.
-    """
-    try:
-        if below is not None:
-            create_folder(below)
-        if os.path.lexists(path):
-            raise UserInputError(f"{kind} '{path}' exists; it is not overwritten")
-        with TemporaryFile(dir=path.parent, buffering=0) as unnamed:
-            yield unnamed
-            unnamed.seek(0)
-            created = create_file(path, kind, below=below)
-            try:
-                with open(created, "wb") as file:
-                    shutil.copyfileobj(unnamed, file)
-            except BaseException:
-                path.unlink(missing_ok=True)
-                raise
-    except UserInputError:
-        raise
-    except (OSError, ValueError) as error:
-        raise UserInputError(f"{kind} '{path}' cannot be written: {_reason(error)}") from error
-
-
-def check_below(path: Path, folder: Path, kind: str) -> None:
-    """Reject a path that is not below a folder, after symbolic links are followed."""
-    if not _is_within(os.path.realpath(path), os.path.realpath(folder)):
-        raise UserInputError(
-            f"{kind} '{path}' is not below '{folder}', the only folder in which clients "
-            "may have files written"
-        )

@@ -4,12 +4,12 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+
+from mujoco_ros.model.output_files import UNFINISHED, OutputFile
 
 LIMIT_BYTES = 512 * 1024 * 1024
 _RECENT_S = 24 * 3600.0
 """Files used within this time [s] are kept, because other programs may still read them."""
-_UNFINISHED = ".unfinished-"
 
 
 class FileCache:
@@ -49,15 +49,9 @@ class FileCache:
         """
         path = self.folder / f"{name}{self._suffix}"
         self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=self.folder, prefix=_UNFINISHED, delete=False) as file:
-            unfinished = Path(file.name)
-            try:
-                file.write(content)
-                file.flush()
-                unfinished.replace(path)
-            except OSError:
-                unfinished.unlink(missing_ok=True)
-                raise
+        with OutputFile(path, mode=0o600) as output:
+            output.file.write(content)
+            output.finish()
         if self._limit_bytes is not None:
             self._remove_unused(self._limit_bytes)
         return path
@@ -65,7 +59,7 @@ class FileCache:
     def _remove_unused(self, limit_bytes: int) -> None:
         files = []
         for path in self.folder.iterdir():
-            if path.suffix == self._suffix or path.name.startswith(_UNFINISHED):
+            if path.suffix == self._suffix or path.name.startswith(UNFINISHED):
                 with suppress(FileNotFoundError):  # removed by another process
                     status = path.stat()
                     files.append((status.st_mtime, status.st_size, path))

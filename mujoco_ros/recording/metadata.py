@@ -1,11 +1,12 @@
 """Contents of a bag: metadata.yaml of rosbag2, version 9."""
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import yaml
+
+from mujoco_ros.model.output_files import OutputFile
 
 FILE = "metadata.yaml"
 _VERSION = 9
@@ -121,10 +122,9 @@ class Metadata:
     def save(self, folder: Path) -> None:
         """Replace metadata.yaml atomically, by a file that only its user can read."""
         content = {"rosbag2_bagfile_information": self.as_rosbag2()}
-        temporary = folder / f".{FILE}"
-        temporary.touch(mode=0o600)
-        temporary.write_text(yaml.dump(content, Dumper=_Dumper, sort_keys=False), encoding="utf-8")
-        os.replace(temporary, folder / FILE)
+        with OutputFile(folder / FILE, mode=0o600) as output:
+            output.file.write(yaml.dump(content, Dumper=_Dumper, sort_keys=False).encode())
+            output.finish()
 
 
 class _Dumper(yaml.CSafeDumper):

@@ -14,9 +14,9 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import create_folder
 from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.output_files import create_folder
 from mujoco_ros.process import child_process
 from mujoco_ros.sim.shared_memory.past_files import (
     Rows,

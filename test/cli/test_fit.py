@@ -97,8 +97,8 @@ def test_an_error_is_one_sentence(tmp_path, capfd):
     [
         ("fitted.txt", "its name must end with .yaml"),
         ("missing/fitted.yaml", "no folder that can be written to"),
-        ("twin.yaml", "is the scene, or one that it extends"),
-        ("arm_alone.yaml", "is the scene, or one that it extends"),
+        ("twin.yaml", "is not written: it is an input, or a file that an input names"),
+        ("arm_alone.yaml", "is not written: it is an input, or a file that an input names"),
     ],
 )
 def test_an_output_that_is_no_good_is_an_error_before_the_fit(tmp_path, capfd, output, message):

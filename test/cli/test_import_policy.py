@@ -164,3 +164,50 @@ def test_errors_are_one_line(tmp_path, capsys, arguments, message):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("mujoco_ros: error: ")
     assert message in line
+
+
+@pytest.mark.parametrize("legs", [("FL", "FR", "RL", "RR"), ("RR", "RL", "FR", "FL")])
+def test_motors_of_unitree_are_numbered_as_by_unitree_whatever_the_order_of_the_model(
+    tmp_path, capsys, legs
+):
+    parts = ("hip", "thigh", "calf")
+    leg = "".join(
+        f'<body><joint name="{{0}}_{part}_joint"/><geom size=".1"/></body>' for part in parts
+    )
+    bodies = "".join(leg.format(name) for name in legs)
+    (tmp_path / "dog.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    assert made_joints(tmp_path, capsys, "dog.xml") == [
+        f"{name}_{part}_joint" for name in ("FR", "FL", "RR", "RL") for part in parts
+    ]
+
+
+def test_motors_of_other_robots_are_the_joints_of_the_scene_in_an_order_that_is_printed(
+    tmp_path, capsys
+):
+    bodies = "".join(f'<body><joint name="j{it}"/><geom size=".1"/></body>' for it in range(12))
+    (tmp_path / "robot.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    joints = [f"j{it}" for it in range(12)]
+    assert made_joints(tmp_path, capsys, "robot.xml", printed=", ".join(joints)) == joints
+
+
+def made_joints(tmp_path, capsys, scene, printed=""):
+    """Return the joints of a table that is made of a deploy.yaml with 12 motors."""
+    deploy = {
+        "joint_ids_map": list(range(12)),
+        "step_dt": 0.02,
+        "stiffness": [1.0] * 12,
+        "damping": [1.0] * 12,
+        "default_joint_pos": [0.0] * 12,
+        "actions": {"JointPositionAction": {"scale": [1.0] * 12, "offset": [0.0] * 12}},
+        "observations": {"joint_pos_rel": term(12)},
+    }
+    (tmp_path / "deploy.yaml").write_text(yaml.safe_dump(deploy))
+    policy = write_affine(tmp_path / "policy.onnx", np.zeros((24, 12)))
+    source, model = str(tmp_path / "deploy.yaml"), str(tmp_path / scene)
+    assert main([source, "--policy", str(policy), "--scene", model]) == 0
+    output = capsys.readouterr()
+    if printed:
+        assert f"numbered as the joints of the scene: {printed};" in output.err
+    else:
+        assert output.err == ""
+    return yaml.safe_load(output.out)["states"]["RUN"]["joints"]

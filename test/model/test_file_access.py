@@ -1,9 +1,7 @@
 """What is read of files that clients name, and what is not."""
 
-import errno
 import os
 import resource
-import stat
 import threading
 from pathlib import Path
 
@@ -14,10 +12,10 @@ from mujoco_ros.model.file_access import (
     ALL_FILES,
     FileAccess,
     SizeLimit,
-    complete_file,
-    create_file,
+    is_input,
     open_file,
     read_file,
+    recorded_inputs,
 )
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import resolve
@@ -209,66 +207,15 @@ def test_descriptors_are_closed(inside, access):
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_created_file_belongs_to_its_user_alone(inside):
-    old = os.umask(0)
-    try:
-        os.close(create_file(inside / "a", "log"))
-    finally:
-        os.umask(old)
-    assert stat.S_IMODE((inside / "a").stat().st_mode) == 0o600
-
-
-def test_no_file_is_overwritten(inside, outside):
+def test_an_input_is_found_by_every_name(inside, outside):
     (inside / "link").symlink_to(outside)
-    for path in (outside, inside / "link"):
-        with pytest.raises(UserInputError, match="exists; it is not overwritten"):
-            create_file(path, "log")
-    assert outside.read_text() == "secret"
-
-
-def test_files_are_created_below_the_folder_only(inside, outside):
-    (inside / "out").symlink_to(outside.parent)
-    for path in (outside.parent / "a", inside / ".." / "a", inside / "out" / "a"):
-        with pytest.raises(UserInputError, match=r"log '.*' is not below '.*inside'"):
-            create_file(path, "log", below=inside)
-    assert not (outside.parent / "a").exists()
-
-
-def test_the_output_folder_is_created_for_its_user_alone(inside):
-    os.close(create_file(inside / "new" / "a", "log", below=inside / "new"))
-    assert stat.S_IMODE((inside / "new").stat().st_mode) == 0o700
-
-
-def test_a_complete_file_appears_at_the_end_for_its_user_alone(inside):
-    path = inside / "new" / "film"
-    with complete_file(path, "film", below=path.parent) as file:
-        file.write(b"content")
-        assert not list(path.parent.iterdir()), "another program could read half of it"
-    assert path.read_bytes() == b"content"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-
-
-def test_nothing_remains_of_a_file_that_is_not_complete(inside):
-    def write_half() -> None:
-        with complete_file(inside / "film", "film") as file:
-            file.write(b"half")
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with pytest.raises(UserInputError, match=r"film .* cannot be written: No space left"):
-        write_half()
-    assert not list(inside.iterdir())
-
-
-def test_a_complete_file_replaces_none_not_even_one_that_appears_meanwhile(inside, outside):
-    with pytest.raises(UserInputError, match="exists"), complete_file(outside, "film"):
-        pytest.fail("the time to make the file is lost")
-    path = inside / "film"
-
-    def write_late() -> None:
-        with complete_file(path, "film") as file:
-            file.write(b"content")
-            path.write_text("another")
-
-    with pytest.raises(UserInputError, match="exists"):
-        write_late()
-    assert path.read_text() == "another"
+    (inside / "hard").hardlink_to(outside)
+    (inside / "other").write_text("secret")
+    names = [outside, inside / "link", inside / "hard", inside / ".." / outside.name]
+    with recorded_inputs():
+        assert not any(map(is_input, names))
+        read_file(inside / "link")
+        assert all(map(is_input, names))
+        assert not is_input(inside / "other")
+        assert not is_input(inside / "missing")
+    assert not any(map(is_input, names))

@@ -4,6 +4,7 @@ import csv
 import os
 
 import pytest
+from full_disk import full_disk
 
 from training.result_files import (
     _COLUMNS,
@@ -82,3 +83,12 @@ def test_a_file_that_is_no_curve_is_refused(tmp_path, text):
     path.write_text(text)
     with pytest.raises(TrainingError, match=r"curve\.csv"):
         Curve(path, path, 10)
+
+
+def test_a_full_disk_keeps_the_old_content_and_is_named(tmp_path):
+    path = tmp_path / "file"
+    replace_file(path, b"old")
+    with full_disk(1000), pytest.raises(TrainingError, match="file cannot be written: File too"):
+        replace_file(path, bytes(100_000))
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["file"]

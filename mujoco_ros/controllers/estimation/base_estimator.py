@@ -21,6 +21,7 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 )
 from mujoco_ros.controllers.planning.kinematics.sole import Sole, find_soles
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.sensors.robot_sensors import choose_imu
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -89,8 +90,8 @@ class BaseEstimator:
         Args:
             robot: The robot.
             feet: Names of the bodies that carry it.
-            imu: Name of the IMU's site; empty is the first one of the base that is observed, or
-                else of another body of the robot.
+            imu: Name of the IMU's site; empty is the only one of the base that is observed, or
+                else the only one of the robot.
             force_sensors: Names of the force-torque sensors of the feet, in their order; empty for
                 touch sensors named after the feet.
             config: The settings.
@@ -147,7 +148,8 @@ class BaseEstimator:
 
         Raises:
             UserInputError: The observation has no IMU with angular velocity and acceleration, or
-                lacks the load of a foot, or a value is not finite; the estimate stays.
+                several and none is named, or lacks the load of a foot, or a value is not finite;
+                the estimate stays.
         """
         if not isfinite(float(observation.q.sum() + observation.dq.sum())):
             raise UserInputError("joint positions and velocities must be finite numbers")
@@ -240,7 +242,7 @@ class BaseEstimator:
         return imu, self._site
 
     def _find_imu(self, names: Sequence[str], valid: Sequence[str]) -> int:
-        """Return the site of an IMU, of the base if one is."""
+        """Return the site of the IMU among names, of the base if one is."""
         model = self.robot.model
         sites: dict[str, int] = {}
         for name in names:
@@ -249,7 +251,7 @@ class BaseEstimator:
                 sites[name] = site
         if not sites:
             raise unknown("IMU of the robot", self._imu, valid)
-        self._imu = min(sites, key=lambda it: model.site_bodyid[sites[it]] != self.robot.base)
+        self._imu = choose_imu(model, sites, self.robot.base)
         self._imu_body = int(model.site_bodyid[sites[self._imu]])
         self._is_on_base = self._imu_body == self.robot.base
         return sites[self._imu]

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.identity import Identity
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import OutputFile
 from mujoco_ros.recording.folder_lock import locked
 
 _SYNC_S = 1.0
@@ -101,13 +102,9 @@ class EpisodeFile:
 
     def _create(self) -> BinaryIO:
         """Replace the file by one with the episodes so far; return it open."""
-        new = self.path.with_suffix(".new")
-        with new.open("wb") as file:
-            file.writelines(map(_line, [self._header, *map(asdict, self.done.values())]))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(new, self.path)
-        os.fsync(self._folder)
+        with OutputFile(self.path) as output:
+            output.file.writelines(map(_line, [self._header, *map(asdict, self.done.values())]))
+            output.finish()
         return self.path.open("ab")
 
     def _read(self) -> tuple[dict[str, Any], dict[int, Episode]]:

@@ -38,8 +38,7 @@ class EpisodeRecorder:
         self._hash = sha256()
         joints = simulation.drives.servo_joints
         self._joints, self._qpos = as_slice(joints), as_slice(simulation.joints.qpos[joints])
-        bases = simulation.layout.robots[0].bases
-        self._base = bases[0] if bases else None
+        self._base = simulation.layout.robots[0].base
         self.turned, self._yaw = 0.0, _yaw(simulation.data.qpos, self._base)
         self.travelled = np.zeros(2)
         self._place = _place(simulation.data.qpos, self._base)

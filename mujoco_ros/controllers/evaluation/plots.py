@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from mujoco_ros.controllers.evaluation.episode import SUCCESS, Episode
 from mujoco_ros.controllers.evaluation.statistics import names
+from mujoco_ros.model.output_files import output_file
 
 _INK, _FAINT, _GOOD, _BAD, _GRID = "#1d2b38", "#51606e", "#2a7f9e", "#c8553d", "#e3e9ee"
 _STYLE: dict[Any, Any] = {
@@ -51,7 +52,8 @@ def write_plots(folder: Path, episodes: Sequence[Episode]) -> list[Path]:
             figure = draw(episodes)
             if figure is not None:
                 path = folder / f"{name}.svg"
-                figure.savefig(path, metadata={"Date": None})
+                with output_file(path, "plot") as file:
+                    figure.savefig(file, format="svg", metadata={"Date": None})
                 written.append(path)
     return written
 

@@ -31,7 +31,7 @@ from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE
 from mujoco_ros.controllers.ros.drawing_topic import DrawingTopic
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
-from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.sim.command_queue import QueueFullError
 
 Submit = Callable[[Callable[[], Any]], "Future[Any]"]
@@ -72,18 +72,18 @@ class ControllerTopics:
         self._store, self._submit, self._now = controller.store, submit, now
         self._rejections = RejectionLog(endpoints.node.get_logger().warning)
         self._output: _OdometryOutput | None = None
-        if ESTIMATED_BASE.name in keys and robot.bases:
-            self._output = _OdometryOutput(endpoints, robot)
+        if ESTIMATED_BASE.name in keys and robot.base is not None:
+            self._output = _OdometryOutput(endpoints, robot, robot.base)
         self._drawing: DrawingTopic | None = None
-        if DRAW.name in keys and robot.bases:
-            self._drawing = DrawingTopic(endpoints, robot.frame(robot.bases[0].name))
+        if DRAW.name in keys and robot.base is not None:
+            self._drawing = DrawingTopic(endpoints, robot.frame(robot.base.name))
         if VELOCITY_INPUT.name in keys:
             self._velocity = VelocityInput()
             controller.store.provide(VELOCITY_INPUT, self._velocity)
             self._topic = within(robot.namespace, CMD_VEL)
             endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
-        if GOAL_INPUT.name in keys and robot.bases:
-            self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.bases[0].name))
+        if GOAL_INPUT.name in keys and robot.base is not None:
+            self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.base.name))
             controller.store.provide(GOAL_INPUT, self._goal)
             self._goal_topic = within(robot.namespace, GOAL_POSE)
             endpoints.subscription(PoseStamped, self._goal_topic, self._receive_goal, RELIABLE)
@@ -126,10 +126,10 @@ class ControllerTopics:
 
 
 class _OdometryOutput:
-    def __init__(self, endpoints: Endpoints, robot: RobotLayout) -> None:
+    def __init__(self, endpoints: Endpoints, robot: RobotLayout, base: FloatingBase) -> None:
         message = Odometry()
         message.header.frame_id = ODOM
-        message.child_frame_id = robot.frame(robot.bases[0].name)
+        message.child_frame_id = robot.frame(base.name)
         self._template = MessageTemplate(message, _NUMBERS)
         self._offsets = self._template.offsets.tolist()
         self._subscriptions = 0

@@ -27,7 +27,7 @@ class ObservationSource:
         robot = plant.layout.robots[index]
         self._sample = plant.sample
         self._qpos, self._dof = as_slice(robot.joints.qpos), as_slice(robot.joints.dof)
-        self._base = robot.bases[0] if robot.bases else None
+        self._base = robot.base
         self._sensors = {
             kind.observation: [
                 (topic_token(sensor.name), _numbers(kind, sensor))

@@ -24,8 +24,9 @@ class PrivilegedAccess:
         self._part = plant.assembly.robots[index]
         self._joints, self._own = robot.joints.names, joints
         self._bases = dict(plant.layout.free_objects)
-        if robot.bases:
-            self._bases[robot.name] = robot.bases[0]
+        for base in robot.bases:
+            name = robot.name if len(robot.bases) == 1 else robot.frame(base.name)
+            self._bases[name] = base
 
     @property
     def gains(self) -> Gains:
@@ -59,7 +60,9 @@ class PrivilegedAccess:
         self._original, self._commanded = previous._original, previous._commanded
 
     def set_pose(self, name: str, pose: Pose) -> None:
-        """Set a pose in ``world`` at zero velocity, by name of the robot or frame of an object.
+        """Set a pose in ``world`` at zero velocity, by name.
+
+        That is the name of the robot, or the frame of one of its several bases or of an object.
 
         Raises:
             LookupError: The body does not exist or is not free.

@@ -86,6 +86,11 @@ class RobotLayout:
     gripper_tendon: int | None = None
 
     @property
+    def base(self) -> FloatingBase | None:
+        """The floating base; None without one, or with several, of which no name chooses one."""
+        return self.bases[0] if len(self.bases) == 1 else None
+
+    @property
     def every_sensor(self) -> tuple[RobotSensor, ...]:
         """Return the sensors of all kinds."""
         return tuple(sensor for sensors in self.sensors.values() for sensor in sensors)

@@ -7,6 +7,7 @@ from itertools import zip_longest
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.errors import ambiguous
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.scope import Scope
 from mujoco_ros.model.sensors.kind import SensorKind
@@ -75,6 +76,27 @@ def find_all_sensors(scope: Scope) -> dict[str, tuple[RobotSensor, ...]]:
         sensors[kind.key] = find_sensors(scope, kind, used)
         used.update(element for sensor in sensors[kind.key] for element in sensor.elements)
     return sensors
+
+
+def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> str:
+    """Return the name of the only IMU on a base, or else of the only one.
+
+    Args:
+        model: The model.
+        sites: Sites of the IMUs by name; at least one.
+        base: Body of the base, with those welded to it.
+
+    Raises:
+        UserInputError: There are several.
+    """
+    bodies = {name: int(model.site_bodyid[site]) for name, site in sites.items()}
+    part = model.body_weldid[base]
+    on_base = [name for name, body in bodies.items() if model.body_weldid[body] == part]
+    able = on_base or list(bodies)
+    if len(able) > 1:
+        listed = (f"{name} on {model.body(bodies[name]).name}" for name in able)
+        raise ambiguous("IMU", listed, "name one as 'imu'")
+    return able[0]
 
 
 def _grouped(scope: Scope, kind: SensorKind) -> Iterator[tuple[_Place, _Elements]]:

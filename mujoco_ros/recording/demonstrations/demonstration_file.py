@@ -6,9 +6,7 @@ and an empty one at the end. A message begins with its length in 8 bytes.
 
 import io
 import json
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +14,7 @@ import numpy as np
 import zstandard
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import OutputFile
 
 STATE, ACTION, GOAL = "observation.state", "action", "observation.environment_state"
 IMAGES = "observation.images."
@@ -34,22 +33,20 @@ class DemonstrationFile:
     """
 
     def __init__(self, path: Path) -> None:
-        """Write beside `path` first."""
+        """Write into an `OutputFile` with this path."""
         self.path = path
         self.layout: dict[str, Any] = {}
-        self._new = path.with_suffix(".new")
+        self._output = OutputFile(path)
         self._description: dict[str, Any] = {}
         self._names: Mapping[str, tuple[str, ...]] = {}
 
     def __enter__(self) -> "DemonstrationFile":
-        self._file = self._new.open("wb")
-        self._stream = zstandard.ZstdCompressor().stream_writer(self._file, closefd=False)
+        file = self._output.__enter__().file
+        self._stream = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
         return self
 
-    def __exit__(self, *_error: object) -> None:
-        with suppress(OSError):  # the rest of a file that is deleted, on a full disk
-            self._file.close()
-        self._new.unlink(missing_ok=True)
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
+        self._output.__exit__(kind, error, traceback)
 
     def describe(
         self,
@@ -90,8 +87,7 @@ class DemonstrationFile:
         """
         self._send(b"")
         self._stream.flush(zstandard.FLUSH_FRAME)
-        self._file.close()
-        os.replace(self._new, self.path)
+        self._output.finish()
 
     def _send(self, content: bytes) -> None:
         self._stream.write(message(content))

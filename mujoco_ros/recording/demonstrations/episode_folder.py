@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import UNFINISHED, OutputFile
 from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 from mujoco_ros.recording.folder_lock import locked
 
 _SUFFIX = ".episodes"
 _SOURCES = "sources.json"
-_OWN = re.compile(rf"\d{{6,}}\.(?:zst|new)|{re.escape(_SOURCES)}(?:\.new)?")
+_OWN = re.compile(
+    rf"\d{{6,}}\.(?:zst|new)|{re.escape(_SOURCES)}(?:\.new)?|{re.escape(UNFINISHED)}\w+"
+)
 """Names of the files of this folder."""
 
 
@@ -43,7 +46,7 @@ class EpisodeFolder:
         except BaseException:
             os.close(self._lock)
             raise
-        for unfinished in self.path.glob("*.new"):
+        for unfinished in (*self.path.glob(f"{UNFINISHED}*"), *self.path.glob("*.new")):
             unfinished.unlink()
         if not self.finished:
             self._sources_file.unlink(missing_ok=True)
@@ -96,9 +99,9 @@ class EpisodeFolder:
         Raises:
             OSError: The note cannot be written.
         """
-        new = self._sources_file.with_suffix(".json.new")
-        new.write_text(json.dumps({**self._sources, source: settings}), encoding="utf-8")
-        os.replace(new, self._sources_file)
+        with OutputFile(self._sources_file) as output:
+            output.file.write(json.dumps({**self._sources, source: settings}).encode())
+            output.finish()
 
     def close(self) -> None:
         """Let other processes write; delete the folder if it has no episode."""

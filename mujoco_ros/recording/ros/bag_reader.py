@@ -10,6 +10,7 @@ from mcap.reader import make_reader
 from rclpy.serialization import deserialize_message
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.file_access import open_file
 
 _ENCODING = "cdr"
 """Of messages of ROS 2."""
@@ -52,7 +53,7 @@ def bag_topics(bag: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     for path in bag_files(bag):
         try:
-            with path.open("rb") as file:
+            with open(open_file(path, "bag"), "rb") as file:
                 summary = make_reader(file).get_summary()
         except (McapError, OSError, struct.error) as error:
             raise _unreadable(path, error) from error
@@ -79,7 +80,7 @@ def read_bag(bag: Path, types: Mapping[str, type]) -> Iterator[BagMessage]:
     topics: Collection[str] = list(types)
     for path in bag_files(bag):
         try:
-            with path.open("rb") as file:
+            with open(open_file(path, "bag"), "rb") as file:
                 for schema, channel, message in make_reader(file).iter_messages(topics):
                     kind = types[channel.topic]
                     # Bytes of another type may be read as numbers without an error.

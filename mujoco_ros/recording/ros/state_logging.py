@@ -10,8 +10,8 @@ from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticRepo
 from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import check_below
 from mujoco_ros.model.file_cache import output_folder
+from mujoco_ros.model.output_files import check_below
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer

@@ -11,7 +11,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import complete_file
+from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.state.state_vector import state_fields, state_vector
 from mujoco_ros.sim.state_log.fields import DERIVED, Field, to_json

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from mujoco_ros.model.file_access import create_file
+from mujoco_ros.model.output_files import create_file
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record

@@ -35,9 +35,8 @@ class JointPaths:
         self._drawn = {topic: it for topic, it in self._drawn.items() if topic in paths}
         for topic, path in paths.items():
             if topic not in self._drawn or self._drawn[topic][0] is not path:
-                robot = _moved_robot(scene, topic, path)
-                places = [] if robot is None else self._places(scene, robot, path)
-                self._drawn[topic] = path, places
+                places = [self._places(scene, it, path) for it in _moved_robots(scene, topic, path)]
+                self._drawn[topic] = path, [place for of_robot in places for place in of_robot]
         return [
             geom
             for _, places in self._drawn.values()
@@ -61,11 +60,12 @@ class JointPaths:
         return list(np.stack(places, axis=1))
 
 
-def _moved_robot(scene: OverlayScene, topic: str, path: JointPath) -> RobotLayout | None:
-    """Return the robot that has the joints, first the one whose namespace the topic is in."""
+def _moved_robots(scene: OverlayScene, topic: str, path: JointPath) -> list[RobotLayout]:
+    """Return the robot with the joints whose namespace the topic is in, or else all with them."""
     able = [it for it in scene.layout.robots if set(path.joints) <= set(it.joints.names)]
     within = [it for it in able if it.namespace and topic.startswith(f"/{it.namespace}/")]
-    return next(iter([*within, *able]), None)
+    longest = max((len(it.namespace) for it in within), default=0)
+    return [it for it in within if len(it.namespace) == longest] or able
 
 
 def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:

@@ -217,3 +217,46 @@ def test_numbers_that_are_not_finite_do_not_enter_the_estimate():
 def test_impossible_settings_are_rejected(settings, message):
     with pytest.raises(UserInputError, match=message):
         EstimatorConfig(**settings)
+
+
+SECOND = '<site name="{0}"/>'
+MEASURES = '<gyro site="{0}"/><accelerometer site="{0}"/><framequat objtype="site" objname="{0}"/>'
+
+
+def with_imus(tmp_path: Path, *imus: tuple[str, str]) -> str:
+    """Return a scene of the humanoid with further IMUs, listed first, by name and body."""
+    folder = ROOT / "urdf_mjcf" / "humanoid"
+    text = (folder / "humanoid.xml").read_text()
+    text = text.replace('meshdir="meshes"', f'meshdir="{folder / "meshes"}"')
+    for name, body in imus:
+        at = text.index(">", text.index(f'<body name="{body}"')) + 1
+        text = text[:at] + SECOND.format(name) + text[at:]
+        text = text.replace("<sensor>", f"<sensor>{MEASURES.format(name)}", 1)
+    (tmp_path / "humanoid.xml").write_text(text)
+    scene = (ROOT / "config" / "scenes" / "humanoid.yaml").read_text()
+    model = "package://mujoco_ros/urdf_mjcf/humanoid/humanoid.xml"
+    (tmp_path / "humanoid.yaml").write_text(scene.replace(model, "humanoid.xml"))
+    return str(tmp_path / "humanoid.yaml")
+
+
+def test_an_imu_in_a_foot_that_is_listed_first_is_not_the_imu_of_the_base(tmp_path):
+    _, alone = estimator()
+    expected = estimator()[0].update(alone).pose
+    FEET[scene := with_imus(tmp_path, ("foot_imu", "left_foot"))] = FEET["humanoid"]
+    found, observation = estimator(scene)
+    imus = {name: observation.imus[name] for name in ("foot_imu", "pelvis_imu")}
+    pose = found.update(replace(observation, imus=imus)).pose
+    np.testing.assert_allclose(pose.position, expected.position, atol=1e-6)
+    np.testing.assert_allclose(pose.quat_wxyz, expected.quat_wxyz, atol=1e-6)
+
+
+def test_of_several_imus_on_the_base_a_name_decides(tmp_path):
+    FEET[scene := with_imus(tmp_path, ("second_imu", "pelvis"))] = FEET["humanoid"]
+    found, observation = estimator(scene)
+    message = (
+        "several could be the IMU: second_imu on humanoid/pelvis, pelvis_imu on humanoid/pelvis; "
+        "name one as 'imu'"
+    )
+    with pytest.raises(UserInputError, match=message):
+        found.update(observation)
+    assert estimator(scene, imu="pelvis_imu")[0].update(observation).pose.position[2] > 0.8

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
+from mujoco_ros.controllers.runtime.privileged_access import PrivilegedAccess
 from mujoco_ros.controllers.runtime.robot_model import robot_model
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -82,3 +84,20 @@ def test_ranges_have_the_single_precision_of_their_topic(tmp_path):
     distance = float(simulation.sample.sensordata[0])
     found = ObservationSource(simulation.plant, 0).observe(0.0).ranges["ray"]
     assert found == float(np.float32(distance)) != distance
+
+
+def test_none_of_several_bases_is_the_base_of_a_robot(tmp_path):
+    body = (
+        '<body name="{0}" pos="0 {1} 1"><freejoint/><geom size=".1"/>'
+        '<body name="{0}_arm"><joint name="{0}"/><geom size=".1"/></body></body>'
+    )
+    bodies = body.format("one", 0) + body.format("two", 1)
+    (tmp_path / "pair.xml").write_text(f"<mujoco><worldbody>{bodies}</worldbody></mujoco>")
+    simulation = Simulation(load_scene(str(tmp_path / "pair.xml")))
+    assert ObservationSource(simulation.plant, 0).observe(0.0).base is None
+    access = PrivilegedAccess(simulation.plant, 0)
+    access.set_pose("two", Pose(position=np.array([0.0, 3.0, 1.0])))
+    one, two = simulation.layout.robots[0].bases
+    assert simulation.data.qpos[[one.qpos + 1, two.qpos + 1]].tolist() == [0.0, 3.0]
+    with pytest.raises(LookupError, match="free body 'pair' not found; there are: one, two"):
+        access.set_pose("pair", Pose())

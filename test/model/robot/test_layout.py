@@ -249,6 +249,7 @@ def test_the_base_of_a_robot_is_the_free_body_that_carries_joints(bare):
         """
     )
     (base,) = only_robot(layout).bases
+    assert only_robot(layout).base is base
     assert (base.name, base.body, base.joint) == ("trunk", 2, 1)
     assert (base.qpos, base.dof) == (7, 6)
     assert [(frame, b.body) for frame, b in layout.free_objects] == [("ball", 1)]
@@ -264,6 +265,7 @@ def test_several_articulated_free_bodies_are_several_bases(bare):
     )
     _, layout = bare(trunk.format("one") + trunk.format("two"))
     assert [base.name for base in only_robot(layout).bases] == ["one", "two"]
+    assert only_robot(layout).base is None, "none of them is meant"
     assert layout.free_objects == ()
 
 

@@ -29,6 +29,7 @@ from demonstration_messages import (
     shade,
     state,
 )
+from full_disk import full_disk
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.model.errors import UserInputError
@@ -207,15 +208,14 @@ def test_an_episode_that_only_starts_again_is_discarded_with_the_reason(recorded
 def test_a_full_disk_discards_the_episode(recorded, caplog):
     recorded.demonstrations.start()
     recorded.demonstrations.discard()
-    (recorded.folder.path / "000001.new").symlink_to("/dev/full")
-    recorded.demonstrations._folder.next = lambda: recorded.folder.path / "000001.zst"
     recorded.demonstrations.start()
     pixels = np.random.default_rng(1)
-    for topic, message in run(0.102, 1.0):
-        if topic == EYE:
-            message.data = pixels.bytes(len(message.data))
-        recorded.send([(topic, message)])
-    assert "000001 is discarded: [Errno 28] No space left on device" in caplog.text
+    with full_disk(1000):
+        for topic, message in run(0.102, 1.0):
+            if topic == EYE:
+                message.data = pixels.bytes(len(message.data))
+            recorded.send([(topic, message)])
+    assert "000001 is discarded: [Errno 27] File too large" in caplog.text
     assert list(recorded.folder.path.iterdir()) == []
     recorded.demonstrations.start()
     recorded.send(run(1.002, 1.4))

@@ -67,3 +67,15 @@ def test_a_path_stays_where_it_was_and_vanishes_with_its_topic(scene):
 def test_joints_that_no_robot_has_are_not_drawn(scene):
     path = JointPath(("knee", "elbow_joint"), POINTS, inf)
     assert JointPaths()(scene, {"/plan": path}, Scale()) == []
+
+
+def test_a_path_of_joints_of_several_robots_is_drawn_at_each_of_them(scene):
+    path = JointPath(JOINTS, POINTS, inf)
+    geoms = JointPaths()(scene, {"/plan": path}, Scale())
+    able = [it for it in scene.layout.robots if set(JOINTS) <= set(it.joints.names)]
+    assert len(able) == 2
+    for number, robot in enumerate(able):
+        drawn = JointPaths()(scene, {f"/{robot.namespace}/plan": path}, Scale())
+        own = geoms[2 * number : 2 * number + 2]
+        for both, alone in zip(own, drawn, strict=True):
+            np.testing.assert_array_equal(ends(both), ends(alone))

@@ -13,6 +13,13 @@ from typing import Any
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import convert, parse_yaml, read_text
 
+UNITREE_MOTORS = [
+    f"{leg}_{part}_joint"
+    for parts in (("hip", "thigh", "calf"), ("foot",))
+    for leg in ("FR", "FL", "RR", "RL")
+    for part in parts
+]
+"""Joints of Unitree's quadrupeds by the numbers of their motors; the last ones are wheels."""
 _TERMS = {
     "base_ang_vel": "base_angular_velocity",
     "base_lin_vel": "base_linear_velocity",

@@ -29,11 +29,14 @@ class StandConfig:
             ignored.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         max_drop: Height error of the base at which the robot has fallen [m].
+        imu: Name of the IMU of the tilt where the base is not observed; empty for the only one, of
+            the base if it has one.
     """
 
     feet: tuple[str, ...]
     max_tilt: float = 0.5
     max_drop: float = 0.1
+    imu: str = ""
 
     def __post_init__(self) -> None:
         check_positive(self)
@@ -126,7 +129,9 @@ class BalancedState(State):
 
     def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
         """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
-        angle, height = balance.tilt(context.observation), balance.height(context.observation)
+        observation = context.observation
+        angle = balance.tilt(observation, context.robot, self.config.imu)
+        height = balance.height(observation)
         if angle is not None and angle > self.config.max_tilt:
             context.reason = f"the base is tilted by {angle:.2f} rad"
             return True

@@ -39,7 +39,7 @@ class StandOnFourConfig(TrotterConfig):
     Attributes:
         feet: Names of the bodies of the front left, front right, rear left and rear right foot, and
             of their touch sensors.
-        imu: Name of the IMU; empty for the first one, of the base if it has one.
+        imu: Name of the IMU; empty for the only one, of the base if it has one.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot recovers [m].
     """

@@ -87,7 +87,7 @@ class Trotter:
             robot: The robot; its initial configuration gives the height and the places of the feet.
             feet: Names of the bodies of the front left, front right, rear left and rear right foot,
                 and of their touch sensors.
-            imu: Name of the IMU; empty for the first one, of the base if it has one.
+            imu: Name of the IMU; empty for the only one, of the base if it has one.
 
         Raises:
             UserInputError: A body does not exist, the robot has no floating base or is not above

@@ -76,7 +76,7 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
-        imu: Name of the IMU; empty for the first one, of the base if it has one.
+        imu: Name of the IMU; empty for the only one, of the base if it has one.
         joints: Names of the joints that walk, those of the legs among them; empty for all. The
             others are not commanded.
         max_tilt: Tilt of the base at which the robot has fallen [rad].

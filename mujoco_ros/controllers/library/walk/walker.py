@@ -90,7 +90,7 @@ class Walker:
             robot: The robot; its initial configuration gives the height, and is that of the arms.
             feet: Names of the bodies of left and right foot.
             sensors: Names of their force-torque sensors.
-            imu: Name of the IMU; empty for the first one, of the base if it has one.
+            imu: Name of the IMU; empty for the only one, of the base if it has one.
             joints: Names of the joints that it moves; empty for all. The others stay where they
                 are measured.
 

@@ -106,7 +106,7 @@ class BeginWalkGraspConfig(StandBalancedConfig):
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
-        imu: Name of the IMU; empty for the first one, of the base if it has one.
+        imu: Name of the IMU; empty for the only one, of the base if it has one.
         joints: Names of the joints that it moves; empty for all.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot steps in place [m].

@@ -120,7 +120,7 @@ class ImageRequests:
         self._cameras = robot_cameras(layout, index)
         self._endpoints, self._robot = endpoints, robot
         self._lockstep, self._changed = lockstep, changed
-        self._base = own.bases[0] if own.bases else None
+        self._base = own.base
         self._objects = dict(layout.free_objects)
         self._data = mujoco.MjData(robot.model)
         self._idle_s = _LOCKSTEP_IDLE_S if lockstep else _IDLE_S

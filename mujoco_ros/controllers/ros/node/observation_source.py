@@ -226,9 +226,8 @@ def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
             yield within(key, name), key, name
     if robot.states:
         yield STATES, STATES, ""
-    if robot.bases:
-        first = topic_token(robot.bases[0].name) if len(robot.bases) > 1 else ""
-        yield within(_ODOM, first), _ODOM, ""
+    if robot.base is not None:
+        yield _ODOM, _ODOM, ""
 
 
 class _Kind(NamedTuple):

@@ -47,12 +47,14 @@ class SuctionCup(Extension):
         self.reset()
 
     def before_step(self) -> None:
-        """Hold the first movable body that touches the cup."""
+        """Hold the first movable body that touches the cup, of several the closest one."""
         if self.state["vacuum"][0] and not self.state["held"][0] and self.data.ncon:
-            bodies = self.model.geom_bodyid[self.data.contact.geom]
-            near = set(bodies[(bodies == self._cup).any(axis=1)].flat) - {self._cup}
-            if movable := sorted(body for body in near if self.model.body_weldid[body]):
-                self._hold(movable[0])
+            bodies, cup = self.model.geom_bodyid[self.data.contact.geom], self._cup
+            other = np.where(bodies[:, 0] == cup, bodies[:, 1], bodies[:, 0])
+            near = (bodies == cup).any(axis=1) & (self.model.body_weldid[other] > 0)
+            near &= other != cup
+            if near.any():
+                self._hold(int(other[near][self.data.contact.dist[near].argmin()]))
 
     def _hold(self, body: int) -> None:
         data, cup, pose, back = self.data, self._cup, self.state["pose"], np.zeros(4)

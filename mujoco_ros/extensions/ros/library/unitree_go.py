@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from mujoco import mjtSensor
 from unitree_go.msg import LowCmd, LowState
 
 from mujoco_ros.extensions.endpoints import publisher, subscription
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.joint_motors import JointMotors
+from mujoco_ros.extensions.sensor_choice import find_feet, find_imu
 from mujoco_ros.extensions.settings import setting
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import rpy_of
@@ -23,6 +23,8 @@ class UnitreeGoSettings:
     """The settings of the interface."""
 
     joints: str = setting(" ".join(_LEGS), "Joints in the order of the messages, at the start")
+    feet: str = setting("", "Touch sensors of the four feet, - for none; empty: on the legs")
+    imu: str = setting("", "Site of the IMU; empty: the one on the trunk")
 
 
 class UnitreeGo(Extension):
@@ -33,17 +35,18 @@ class UnitreeGo(Extension):
 
     def set_up(self) -> None:
         """Find the motors and the sensors."""
-        self._motors = JointMotors(self.elements, self.settings.joints.split()[:20])
+        elements, joints = self.elements, self.settings.joints.split()[:20]
+        self._motors = JointMotors(elements, joints)
         self._message = LowState(head=[0xFE, 0xEF], level_flag=0xFF)
-        imu, feet = self._message.imu_state, self._message.foot_force
-        self._sensors: list[tuple[np.ndarray, slice]] = []
-        for kind, arrays in (
-            (mjtSensor.mjSENS_FRAMEQUAT, [imu.quaternion]),
-            (mjtSensor.mjSENS_GYRO, [imu.gyroscope]),
-            (mjtSensor.mjSENS_ACCELEROMETER, [imu.accelerometer]),
-            (mjtSensor.mjSENS_TOUCH, np.split(feet, 4)),
-        ):
-            self._sensors += zip(arrays, self.elements.sensors_of_type(kind), strict=False)
+        imu = self._message.imu_state
+        legs = [joints[at : at + 3] for at in range(0, len(joints) - 2, 3)][:4]
+        body = elements.model.jnt_bodyid[elements.id("joint", joints[0])]
+        found = find_imu(elements, self.settings.imu, int(elements.model.body_rootid[body]))
+        found += find_feet(elements, self.settings.feet.split(), legs)
+        arrays = [imu.quaternion, imu.gyroscope, imu.accelerometer]
+        arrays += np.split(self._message.foot_force, 4)
+        pairs = zip(arrays, found, strict=False)
+        self._sensors = [(array, slots) for array, slots in pairs if slots is not None]
 
     def reset(self) -> None:
         """Leave the motors as they were, until the next command."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
-from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
+from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
 from mujoco_ros.model.urdf.importing.xacro_expressions import FUNCTIONS, Evaluator
 from mujoco_ros.process.limited_call import limited_call
 from mujoco_ros.process.worker_limits import (
@@ -81,6 +81,8 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
         raise UserInputError(f"{path}: xacro: its process ended: {error}") from error
     if "error" in answer:
         raise UserInputError(f"{path}: xacro: {answer['error']}")
+    for file in answer["files"]:  # read in the copy of this process
+        check_access(Path(file))
     for name in arguments:
         if name not in answer["declared"]:
             raise unknown("argument", name, answer["declared"], where=str(path))
@@ -90,8 +92,12 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
 def _expand(
     xacro: Any, path: Path, arguments: Mapping[str, str], find: Callable[[str], Path]
 ) -> bytes:
-    """Return the text of a file and the arguments that it declares, or an error, as JSON."""
-    _restrict(xacro, find)
+    """Return the text of a file, the arguments that it declares and the files read, or an error.
+
+    All as JSON.
+    """
+    files: list[str] = []
+    _restrict(xacro, find, files)
     given = _Arguments(arguments)
     try:
         with redirect_stderr(io.StringIO()):
@@ -110,13 +116,17 @@ def _expand(
     if len(text) > LARGEST_TEXT.at_start:
         what = f"{len(text)} characters after the expansion, limit {LARGEST_TEXT.at_start}"
         return json.dumps({"error": f"too large: {what}"}).encode()
-    return json.dumps({"text": text, "declared": sorted(given.declared)}).encode()
+    answer = {"text": text, "declared": sorted(given.declared), "files": files}
+    return json.dumps(answer).encode()
 
 
-def _restrict(xacro: Any, find: Callable[[str], Path]) -> None:
-    """Have xacro evaluate expressions by an `Evaluator`, and read regular files only."""
+def _restrict(xacro: Any, find: Callable[[str], Path], files: list[str]) -> None:
+    """Have xacro evaluate expressions by an `Evaluator`, and read regular files only.
+
+    The paths of these are added to `files`.
+    """
     evaluator = Evaluator((xacro.NameSpace,), (xacro.YamlDictWrapper, xacro.YamlListWrapper))
-    xacro.safe_eval, xacro.open = evaluator.evaluate, _open
+    xacro.safe_eval, xacro.open = evaluator.evaluate, partial(_open, files)
     python = xacro._global_symbols["python"]
     python["type"] = evaluator.type_of
     del python["vars"]
@@ -139,8 +149,9 @@ def _restrict(xacro: Any, find: Callable[[str], Path]) -> None:
     values["find"] = folder
 
 
-def _open(path: str) -> io.TextIOWrapper:
-    """Open a file as ``open`` does for reading, but no device or named pipe."""
+def _open(files: list[str], path: str) -> io.TextIOWrapper:
+    """Open a file as ``open`` does for reading, but no device or named pipe; note its path."""
+    files.append(path)
     try:
         return io.TextIOWrapper(io.BytesIO(read_file(Path(path), largest=LARGEST_TEXT)))
     except UserInputError as error:

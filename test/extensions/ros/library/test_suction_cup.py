@@ -120,3 +120,21 @@ def test_a_cup_that_is_disabled_releases_the_body(gantry: Gantry) -> None:
     assert gantry.height() == pytest.approx(0.06, abs=0.005)
     runner.enable(enabled=True)
     gantry.lift()
+
+
+def test_of_two_bodies_that_touch_at_once_the_closest_is_held(gantry: Gantry) -> None:
+    for name in ("first", "second"):
+        gantry.change(add=[part_from_text(STONE.replace(".05", ".01"), name=name)])
+    model, below = gantry.simulation.model, 0.2
+    for closest in ("first", "second"):
+        cup = gantry.data.body("gantry/cup").xpos
+        for name, side in (("first", -1.0), ("second", 1.0)):
+            depth = 0.004 if name == closest else 0.001
+            at = model.jnt_qposadr[model.body(f"{name}/stone").jntadr[0]]
+            gantry.data.qpos[at : at + 3] = cup + np.array([side * 0.02, 0.0, depth - below])
+        gantry.step(0.002)
+        gantry.grip(True)
+        gantry.step(0.002)
+        (weld,) = gantry.data.eq_active.nonzero()[0]
+        assert model.body(model.eq_obj2id[weld]).name == f"{closest}/stone"
+        gantry.grip(False)
