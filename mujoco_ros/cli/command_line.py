@@ -1,11 +1,13 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import limit_end
 
 FAILED = 1
 """Exit code of an error. argparse ends with 2 if the command line itself is wrong."""
@@ -20,9 +22,14 @@ def fail(message: str, code: int = FAILED) -> int:
 
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command on files, and report its errors; return the exit code."""
+    """Run a command on files, and report its errors and Ctrl-C; return the exit code."""
+    limit_end()
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # since the imports
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         return command()
+    except KeyboardInterrupt:
+        return fail("interrupted", INTERRUPTED)
     except (UserInputError, OSError) as error:
         return fail(str(error))
 

@@ -23,9 +23,10 @@ from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.cli.command_line import fail, integer_from
-from mujoco_ros.cli.node_process import handle_signals, ros
+from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import handle_signals
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.definitions import Definition
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
