@@ -164,7 +164,7 @@ def test_a_kill_while_the_recorder_closes_loses_nothing_that_it_reported(start, 
 def test_a_recorder_ends_although_the_publishers_are_faster_than_its_closing(start, tmp_path):
     bag = tmp_path / "bag"
     script = tmp_path / "flood.py"
-    script.write_text(PUBLISHER.replace("time.sleep(", "max("))
+    script.write_text(PUBLISHER.replace("time.sleep(", "abs("))
     start(str(script))
     recorder = record(start, bag, "--regex", "/topic.*")
     wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)

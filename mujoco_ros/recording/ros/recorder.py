@@ -182,9 +182,10 @@ class _TopicInput:
         take, kind, topic = self._subscription.handle.take_message, self._message, self.topic
         for taken in islice(iter(partial(take, kind, True), None), _DEPTH):
             data, info = taken
-            # Fields that a middleware leaves out are zero or None.
+            # Fields that a middleware leaves out are zero or None, and a sender may set any time.
             received = info["received_timestamp"] or time.time_ns()
             sent = info["source_timestamp"] or received
+            sent = sent if sent > 0 else received
             if sent <= self._repeated_until:
                 continue
             if sent > self._newest:
