@@ -4,10 +4,31 @@ import signal
 import sys
 from pathlib import Path
 
-# Ctrl-C ends a program of this folder at once while it imports its modules, which takes seconds: a
-# KeyboardInterrupt is a traceback there, or an import drops it. Another program that imports from
-# here keeps its handler.
-_is_module = f"-m {__name__}." in " ".join(sys.orig_argv)
-_is_script = Path(__file__).with_name(f"{Path(sys.argv[0]).name}.py").is_file()
-if (_is_module or _is_script) and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+from mujoco_ros.cli import status_lines
+
+_NODES = ("cameras", "controller", "record", "replay", "sim", "viewer")
+"""Programs that log what they do."""
+
+
+def _program() -> str:
+    """Return the program of this folder that this process runs; empty if it runs another one."""
+    name, arguments = Path(sys.argv[0]).name, sys.orig_argv
+    if "-m" in arguments[:-1]:
+        module = arguments[arguments.index("-m") + 1]
+        name = module.removeprefix(f"{__name__}.") if module.startswith(f"{__name__}.") else name
+    return name if Path(__file__).with_name(f"{name}.py").is_file() else ""
+
+
+def _begin() -> None:
+    """Prepare a program before it imports its modules, which takes seconds."""
+    program = _program()
+    if not program:
+        return
+    # A KeyboardInterrupt is a traceback in an import, or an import drops it. A shell that runs a
+    # script has its background processes ignore SIGINT; a request to end is for them as well.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if program not in _NODES:
+        status_lines.begin(program)
+
+
+_begin()

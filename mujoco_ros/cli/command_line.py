@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from mujoco_ros.cli import status_lines
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import limit_end
 
@@ -24,6 +25,7 @@ def fail(message: str, code: int = FAILED) -> int:
 def report_errors(command: Callable[[], int]) -> int:
     """Run a command on files, and report its errors and Ctrl-C; return the exit code."""
     limit_end()
+    status_lines.report("running")
     if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # since the imports
         signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
@@ -32,6 +34,8 @@ def report_errors(command: Callable[[], int]) -> int:
         return fail("interrupted", INTERRUPTED)
     except (UserInputError, OSError) as error:
         return fail(str(error))
+    finally:
+        status_lines.end()
 
 
 def create_parser(prog: str, description: str, epilog: str = "") -> argparse.ArgumentParser:

@@ -14,8 +14,8 @@ from pathlib import Path
 from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
-from mujoco_ros.cli import record_dataset
-from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
+from mujoco_ros.cli import record_dataset, status_lines
+from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse, report_errors
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import show
 from mujoco_ros.model.errors import UserInputError
@@ -55,12 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     limit_end()
     try:
         if options.repair is not None:
-            return _repair(options.repair)
+            return report_errors(lambda: _repair(options.repair))
         if options.lerobot is not None:
             return record_dataset.record_dataset(options, ros_arguments)
         return _record(options, ros_arguments)
     except UserInputError as error:
         return fail(str(error))
+    finally:
+        status_lines.end()
 
 
 def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
@@ -168,6 +170,8 @@ class _Session:
 
 
 def _repair(folder: Path) -> int:
+    status_lines.begin("record")
+    status_lines.report(f"reading '{folder}'")
     try:
         repaired = repair(folder)
     except OSError as error:
