@@ -18,7 +18,8 @@ LIMIT_S = 8.0
 """Time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
 _DUMP_S = 0.3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_REQUESTS = {EXIT: "its work is complete", **{it: f"it received {it.name}" for it in _SIGNALS}}
+_REQUESTS: dict[int, str] = {int(it): f"it received {it.name}" for it in _SIGNALS}
+_REQUESTS[EXIT] = "its work is complete"
 _FRAMES = 3
 _UNKNOWN = "code without Python frames"
 

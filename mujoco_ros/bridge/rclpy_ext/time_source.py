@@ -20,4 +20,4 @@ def _follow_clock(source: TimeSource, message: Clock) -> None:
 
 def ignore_negative_times() -> None:
     """Have all nodes of this process ignore negative times, which rclpy's `Time` rejects."""
-    TimeSource.clock_callback = _follow_clock  # type: ignore[method-assign]
+    TimeSource.clock_callback = _follow_clock
