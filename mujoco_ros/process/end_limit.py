@@ -39,6 +39,7 @@ def limit_end() -> None:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[requests, frames],
+            start_new_session=True,  # signals to the process group are not for it
         )
     except OSError as error:
         sys.stderr.write(f"mujoco_ros: warning: nothing limits the time to end: {error}\n")
