@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from benchmark.domains import Domain
+from mujoco_ros.process import end_limit
 
 # Reserved until this process ends, and set before anything imports rclpy.
 _DOMAIN = Domain()
@@ -92,6 +93,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return order, files[item.path], "start" not in fixtures or "start_shared" in fixtures
 
     items.sort(key=place)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_limit_of_the_tests() -> Iterator[None]:
+    """Programs that run in the process of the tests do not limit the time in which that ends."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(end_limit, "_pipe", -1)
+        yield
 
 
 @pytest.fixture

@@ -1,13 +1,16 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from mujoco_ros.cli import status_lines
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import recorded_inputs
 from mujoco_ros.model.output_files import write_whole
+from mujoco_ros.process.end_limit import limit_end
 
 FAILED = 1
 """Exit code of an error. argparse ends with 2 if the command line itself is wrong."""
@@ -22,16 +25,24 @@ def fail(message: str, code: int = FAILED) -> int:
 
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command on files, of which it replaces no input; report its errors.
+    """Run a command on files, of which it replaces no input; report its errors and Ctrl-C.
 
     Returns:
         The exit code.
     """
+    limit_end()
+    status_lines.report("running")
+    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # since the imports
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with recorded_inputs():
             return command()
+    except KeyboardInterrupt:
+        return fail("interrupted", INTERRUPTED)
     except (UserInputError, OSError) as error:
         return fail(str(error))
+    finally:
+        status_lines.end()
 
 
 def create_parser(prog: str, description: str, epilog: str = "") -> argparse.ArgumentParser:

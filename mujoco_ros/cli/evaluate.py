@@ -12,6 +12,7 @@ from typing import Any
 from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
 from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
 from mujoco_ros.cli.progress import run_episodes
+from mujoco_ros.cli.status_lines import report
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile
@@ -54,6 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _evaluate(options: argparse.Namespace) -> int:
+    report("compiling the scene")
     evaluated = _trial(options)
     require("evaluation", "the report of an evaluation")
     _create(options.output)
@@ -87,6 +89,7 @@ def _evaluate(options: argparse.Namespace) -> int:
 
 
 def _report(options: argparse.Namespace, done: Sequence[Episode]) -> None:
+    report("writing the report")
     _write(options, done)
     summary = summarize(done)
     low, high = summary.interval

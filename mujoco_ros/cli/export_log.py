@@ -16,6 +16,7 @@ import numpy as np
 
 from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between
 from mujoco_ros.cli.command_line import create_parser, report_errors
+from mujoco_ros.cli.status_lines import report
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
@@ -116,18 +117,19 @@ def _counted(images: Iterable[np.ndarray], on_image: Callable[[], object]) -> It
 
 
 def _progress(descriptor: int | None, total: int) -> Callable[[], object]:
-    """Return what writes the finished share in percent into a pipe, each time it has changed."""
-    if descriptor is None:
-        return lambda: None
+    """Return what reports the finished share in percent, also in a pipe, whenever it changes."""
     count = 0
 
-    def report() -> None:
+    def advance() -> None:
         nonlocal count
         before, count = count, count + 1
-        if 100 * count // total != 100 * before // total:
-            os.write(descriptor, f"{100 * count // total}\n".encode())
+        percent = 100 * count // total
+        if percent != 100 * before // total:
+            report(f"{percent} % are written")
+            if descriptor is not None:
+                os.write(descriptor, f"{percent}\n".encode())
 
-    return report
+    return advance
 
 
 def _parser() -> argparse.ArgumentParser:

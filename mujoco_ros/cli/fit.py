@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, report_errors
+from mujoco_ros.cli.status_lines import report
 from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.overlay_file import (
     SCENE_SUFFIXES,
@@ -52,6 +53,7 @@ def _fit(options: argparse.Namespace) -> int:
     namespace = scene.namespace(config) if options.namespace is None else options.namespace
     topics = BagTopics(namespace=namespace, states=options.states, commands=options.commands)
     bags = [options.bag, *([] if options.held_out is None else [options.held_out])]
+    report("reading the bags")
     records = [read_record(bag, robot.joints, topics) for bag in bags]
     for bag, record in zip(bags, records, strict=True):
         if record.filled:
@@ -67,6 +69,7 @@ def _fit(options: argparse.Namespace) -> int:
         )
     if not any(it.determined for it in found.estimates):
         raise UserInputError(f"'{options.bag}' determines no parameter; nothing is written")
+    report("replaying the bags with the fitted parameters")
     text = overlay_text(found, options.scene, robot)
     for bag, record in zip(bags, records, strict=True):
         before: Replay = replay(robot, record, robot.values, found.scene_delay, how)
@@ -78,7 +81,8 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _progress(text: str) -> None:
-    sys.stderr.write(f"fit: {text}\n")
+    if not report(text, now=True):
+        sys.stderr.write(f"fit: {text}\n")
 
 
 def _parser() -> argparse.ArgumentParser:

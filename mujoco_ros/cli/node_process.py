@@ -1,11 +1,9 @@
 """A process with one ROS node: from its arguments to its exit code."""
 
-import atexit
 import logging
 import math
 import os
 import re
-import signal
 import sys
 import time
 from ast import literal_eval
@@ -21,6 +19,7 @@ from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.bridge.rclpy_ext.service import flush_responses
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory_trim import MemoryTrimmer
 from mujoco_ros.process.middleware_ports import remove_unfinished_ports, restrict_shared_memory
 
@@ -31,8 +30,6 @@ _SWITCH_INTERVAL_S = 1e-4
 _SIGNAL_LATENCY_S = 0.1
 _TRIM_PERIOD_S = 10.0
 _LAST_TASKS = 100
-_EXIT_S = 10
-"""Longest time from the end of the program to that of the process [s]."""
 _FORMS = "a parameter is given as '-p name:=value', another name as '-r name:=other'"
 _NOT_PARSED = re.compile(r"Couldn't parse [\w ]+: '(.+?)'\. Error: (.*?), at /", re.S)
 """What rcl reports of an argument: the argument, and the first cause."""
@@ -76,6 +73,7 @@ def run(
     mode = "SYNCHRONOUS" if in_lockstep else "ASYNCHRONOUS"
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", mode)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
+    limit_end()
     handle_signals(lambda _number: os._exit(0))  # nothing to clean up yet
     try:
         with ros(arguments):
@@ -144,23 +142,7 @@ def _initialized(arguments: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         rclpy.try_shutdown()
-        atexit.unregister(_limit_exit)
-        atexit.register(_limit_exit)
-
-
-def _limit_exit() -> None:
-    """Limit the time that the middleware takes to release what is left.
-
-    Fast DDS 2.14 may wait for ever for its own listener if other nodes start or end meanwhile (1 of
-    350 ends, measured). rclpy holds the GIL then, so the signal has no handler.
-    """
-    signal.alarm(_EXIT_S)
-
-
-def handle_signals(handler: Callable[[int], object], *others: signal.Signals) -> None:
-    """Call `handler` with the number of each SIGINT, SIGTERM and other given signals."""
-    for number in (signal.SIGINT, signal.SIGTERM, *others):
-        signal.signal(number, lambda number, _frame: handler(number))
+        limit_exit()
 
 
 def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) -> int:

@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 from typing import TextIO
 
+from mujoco_ros.cli.status_lines import report
 from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
@@ -51,6 +52,8 @@ def run_episodes(
     )
     done: list[Episode] = []
     complete = False
+    where = f"the Ray cluster at '{cluster}'" if cluster else f"{jobs} processes"
+    report(f"0 of {len(seeds)} are done, on {where}")
     bar = _ProgressBar(stream, len(seeds))
     try:
         with closing(running):
@@ -84,16 +87,13 @@ class _ProgressBar:
         rate = count / (time.monotonic() - self._begin)
         left = timedelta(seconds=round((self._total - count) / rate))
         ending = f"{60.0 * rate:.1f} a minute, {left} left"
-        if not self._terminal:
-            if self._total >= _LONG_RUN and count % (self._total // 10) == 0:
-                self._stream.write(f"{count} of {self._total}, {good} succeeded, {ending}\n")
-            return
         full = _BAR_WIDTH * count // self._total
-        self._stream.write(
-            f"\r[{'#' * full}{'.' * (_BAR_WIDTH - full)}] {count} of {self._total}, "
-            f"{good} succeeded, {count - good} failed, {ending} \x1b[K"
-        )
-        self._stream.flush()
+        bar = f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] " if self._terminal else ""
+        text = f"{bar}{count} of {self._total}, {good} succeeded, {count - good} failed, {ending}"
+        is_tenth = self._total >= _LONG_RUN and count % (self._total // 10) == 0
+        if not report(text, now=self._terminal or is_tenth) and (self._terminal or is_tenth):
+            self._stream.write(f"\r{text} \x1b[K" if self._terminal else f"{text}\n")
+            self._stream.flush()
 
     def end(self) -> None:
         if self._terminal:

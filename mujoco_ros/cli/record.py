@@ -7,18 +7,22 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
 from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
-from mujoco_ros.cli import record_dataset
-from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
-from mujoco_ros.cli.node_process import handle_signals, ros
+from mujoco_ros.cli import record_dataset, status_lines
+from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse, report_errors
+from mujoco_ros.cli.node_process import ros
+from mujoco_ros.cli.terminal_keys import show
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_file import COMPRESSIONS
+from mujoco_ros.recording.bag_files import BagFiles
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.recorder import Recorder
 from mujoco_ros.recording.ros.repair import repair
@@ -29,6 +33,8 @@ _TAKE_S = 0.05
 _DISCOVERY_S = 0.2
 _FLUSH_S = 0.5
 """A sudden end loses at most the messages of this time and one _TAKE_S."""
+_LAST_TAKE_S = 2.0
+"""Longest time in which messages are taken after the request to end."""
 _EPILOG = """\
 Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
 of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` excludes all cameras, and
@@ -46,14 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record_dataset.check_options(parser, options)
     logging.basicConfig(format="record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
+    limit_end()
     try:
         if options.repair is not None:
-            return _repair(options.repair)
+            return report_errors(lambda: _repair(options.repair))
         if options.lerobot is not None:
             return record_dataset.record_dataset(options, ros_arguments)
         return _record(options, ros_arguments)
     except UserInputError as error:
         return fail(str(error))
+    finally:
+        status_lines.end()
 
 
 def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
@@ -81,11 +90,10 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
         try:
             session.run(signals)
         except OSError as error:
-            bag.abandon()
-            return fail(
-                f"'{options.output}' cannot be written: {error.strerror}; the messages recorded "
-                f"before are kept; 'record --repair {options.output}' indexes them"
-            )
+            failure = session.failure(error)  # which finds the open files
+            with suppress(OSError):
+                bag.abandon()
+            return fail(failure)
         finally:
             node.destroy_node()
     return 0
@@ -104,6 +112,7 @@ class _Session:
             hidden=options.include_hidden_topics,
         )
         self._recorder = Recorder(node, bag, selection, self._clock)
+        self._files = BagFiles(bag.folder, bag.metadata.files)
         self._began = time.monotonic()
         self._terminal = sys.stderr.isatty()
 
@@ -123,15 +132,34 @@ class _Session:
                 discover_at = now + _DISCOVERY_S
             self._recorder.update()
             if now >= flush_at:
-                self._bag.flush()
+                self._flush()
                 flush_at = now + _FLUSH_S
                 if self._terminal:
-                    sys.stderr.write(f"\r{self._progress()}\x1b[K")
+                    show(sys.stderr, f"\r{self._progress()}\x1b[K")
             time.sleep(_TAKE_S)
-        self._recorder.close()
+        # From here on, a kill loses none of the messages that were written so far.
+        self._flush()
+        if not self._recorder.close(time.monotonic() + _LAST_TAKE_S):
+            _LOG.warning("the last messages of some topics are not recorded: the machine is slow")
+        self._flush()
         self._bag.finish()
-        sys.stderr.write("\n" * self._terminal)
+        self._files.check()
+        if self._terminal:
+            show(sys.stderr, "\n")
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
+
+    def failure(self, error: OSError) -> str:
+        """Return what ended the recording, and what became of its messages."""
+        return self._files.report(f"'{self._bag.folder}' cannot be written: {error.strerror}")
+
+    def _flush(self) -> None:
+        """Write the messages so far, which a kill does not lose then.
+
+        Raises:
+            OSError: They cannot be written, or a file of the bag is not in its place.
+        """
+        self._bag.flush()
+        self._files.check()
 
     def _progress(self) -> str:
         seconds = time.monotonic() - self._began
@@ -142,6 +170,8 @@ class _Session:
 
 
 def _repair(folder: Path) -> int:
+    status_lines.begin("record")
+    status_lines.report(f"reading '{folder}'")
     try:
         repaired = repair(folder)
     except OSError as error:

@@ -22,10 +22,12 @@ from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
 from mujoco_ros.bridge.rclpy_ext.service import Responder, Service, flush_responses
+from mujoco_ros.cli import status_lines
 from mujoco_ros.cli.command_line import fail, integer_from
-from mujoco_ros.cli.node_process import handle_signals, ros
+from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.definitions import Definition
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
@@ -369,22 +371,30 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     paths, frames = folder.finished, []
     if not paths:
         raise UserInputError("no episode was recorded, so there is no dataset")
+    kept = UserInputError(f"ended; the episodes are in '{folder.path}', and --resume continues")
+    if signal.SIGTERM in signals:
+        raise kept
     _LOG.info("writing the dataset; another Ctrl-C interrupts that and keeps the episodes")
-    before = _interrupts(signals)
-    with DatasetWriter(options.lerobot, options.codec or DEFAULT_CODEC) as writer:
-        for count, path in enumerate(paths, 1):
-            frames.append(writer.add(path))
-            _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
-            if _interrupts(signals) > before:
-                raise UserInputError(
-                    f"interrupted; the episodes are in '{folder.path}', and --resume continues"
-                )
-        episodes = [{"frames": it} for it in frames]
-        writer.finish({"command": _command(options), "episodes": episodes})
+    status_lines.begin("record")
+    status_lines.report("writing the dataset")
+    handle_signals(_interrupt, signal.SIGHUP)
+    withdraw_request()  # Ctrl-C ended the recording, not the program
+    try:
+        with DatasetWriter(options.lerobot, options.codec or DEFAULT_CODEC) as writer:
+            for count, path in enumerate(paths, 1):
+                frames.append(writer.add(path))
+                _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
+            episodes = [{"frames": it} for it in frames]
+            writer.finish({"command": _command(options), "episodes": episodes})
+    except KeyboardInterrupt as error:
+        if not options.lerobot.exists():
+            raise kept from error
     folder.delete()
     show(sys.stdout, f"{len(paths)} episodes, {sum(frames)} frames in {options.lerobot}\n")
 
 
-def _interrupts(signals: Sequence[int]) -> int:
-    """Return the number of signals, but for those of a closed terminal, which may repeat them."""
-    return sum(it != signal.SIGHUP for it in signals)
+def _interrupt(number: int) -> None:
+    """Interrupt the writing of a dataset, unless it is a closed terminal, which may repeat this."""
+    if number != signal.SIGHUP:
+        raise KeyboardInterrupt
+    withdraw_request()

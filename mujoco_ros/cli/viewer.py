@@ -1,13 +1,14 @@
 """Viewer process of a simulator."""
 
 import argparse
-import signal
+import os
 import sys
 from collections.abc import Sequence
 
 from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.process.end_limit import handle_signals, limit_end, limit_exit
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 
@@ -15,7 +16,8 @@ from mujoco_ros.process.middleware_ports import restrict_shared_memory
 def main(arguments: Sequence[str] | None = None) -> int:
     """Show the simulation until it ends or the window is closed; return the exit code."""
     options, ros = parse(_parser(), arguments)
-    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    limit_end()
+    handle_signals(lambda _number: os._exit(0))  # nothing to clean up yet
     try:
         require("viewer", "the viewer")
         return _show(options, ros)
@@ -36,6 +38,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
     restrict_shared_memory()
     viewer.start()
+    handle_signals(_leave)
     try:
         if options.mode == "web":
             serve_page(
@@ -53,7 +56,14 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     finally:
         state.close()
         viewer.close()
+        limit_exit()
     return 0
+
+
+def _leave(_number: int) -> None:
+    """End the main loop, once: another signal would end what closes the viewer."""
+    handle_signals(lambda _number: None)
+    sys.exit(0)
 
 
 def _parser() -> argparse.ArgumentParser:

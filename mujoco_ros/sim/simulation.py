@@ -11,6 +11,7 @@ from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
 from mujoco_ros.model.scene.mjcf_files import engine_error
@@ -197,6 +198,7 @@ class Simulation:
         if timestep == self._timestep:
             return
         self._timestep = timestep
+        self._last_time = END_OF_TIME_S - timestep
         self._align(float(self.data.time))
         for control in self.controls:
             control.timestep = timestep
@@ -224,13 +226,17 @@ class Simulation:
         """Advance by one timestep.
 
         Returns:
-            Whether `sample` holds a new state; False when the simulation diverged in this step.
+            Whether `sample` holds a new state; False when the simulation diverged in this step, or
+            is paused at the end of ROS time.
 
         Raises:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
         data = self.data
         time = data.time
+        if time >= self._last_time:
+            self._pause_at_end_of_time()
+            return False
         self._feedback.update_controls(time)
         realism = self._realism
         sent = self.references if realism is None else realism.command(self.references)
@@ -359,6 +365,14 @@ class Simulation:
         bad = any(self._warnings[kind] > seen[kind] for kind in _BAD)
         self._warnings_seen = self._warnings.tobytes()
         return bad
+
+    def _pause_at_end_of_time(self) -> None:
+        """Pause before a step after which stamps would be negative."""
+        self.paused = True
+        self.engine_messages.append(
+            "the simulated time is at the end of ROS time, 2^31 s, and the simulation is paused; "
+            "reset its time"
+        )
 
     def _recover(self, time: float) -> None:
         """Handle divergence; `sample` still holds the last valid state."""

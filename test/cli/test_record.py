@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -141,6 +142,63 @@ def test_a_bag_that_was_killed_is_read_without_a_repair(start, tmp_path):
     recorder.kill()
     recorder.wait()
     assert min(map(len, contents(bag).values())) > RATE_HZ / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_kill_while_the_recorder_closes_loses_nothing_that_it_reported(start, tmp_path, seed):
+    bag = tmp_path / "bag"
+    publish(start, tmp_path)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    recorder.send_signal(signal.SIGINT)
+    recorder.send_signal(signal.SIGINT)  # from the terminal, and from `ros2 launch`
+    time.sleep(random.Random(seed).uniform(0.0, 0.3))  # at a random moment
+    recorder.kill()
+    recorder.wait()
+    reported = recorded(bag)
+    assert reported > TOPICS * RATE_HZ
+    assert main(["--repair", str(bag)]) == 0
+    assert sum(map(len, contents(bag).values())) == recorded(bag) >= reported
+
+
+def test_a_recorder_ends_although_the_publishers_are_faster_than_its_closing(start, tmp_path):
+    bag = tmp_path / "bag"
+    script = tmp_path / "flood.py"
+    script.write_text(PUBLISHER.replace("time.sleep(", "abs("))
+    start(str(script))
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(TIMEOUT_S) == 0
+    assert sum(map(len, contents(bag).values())) == recorded(bag)
+
+
+LOST = "messages are lost with bag_0.mcap, which was deleted"
+DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
+    "the folder was deleted": (shutil.rmtree, LOST),
+    "the file was deleted": (lambda bag: (bag / "bag_0.mcap").unlink(), LOST),
+    "the folder was moved": (lambda bag: bag.rename(bag.with_name("moved")), "moved, to which"),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_recorder_reports_what_became_of_its_messages(start, tmp_path, damage):
+    act, message = DAMAGES[damage]
+    bag = tmp_path / "bag"
+    publish(start, tmp_path)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS * RATE_HZ)
+    act(bag)
+    assert recorder.wait(TIMEOUT_S) == 1, "without a signal"
+    log = (tmp_path / "log1").read_text()
+    assert message in log
+    assert ("are kept" in log) is ("lost" not in log)
+    if "are kept" in log:
+        moved = bag.with_name("moved")
+        assert main(["--repair", str(moved)]) == 0
+        assert sum(map(len, contents(moved).values())) >= int(
+            log.split("at least ")[1].split()[0].rstrip(",")
+        )
 
 
 def test_a_recording_is_split_by_duration(start, tmp_path):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import assemble_part
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.simulation import DivergenceError, Simulation
@@ -404,3 +405,24 @@ def test_a_start_whose_contacts_do_not_fit_into_the_memory_is_an_error():
     assembly = assemble_part(part_from_text(text, name="it"))
     with pytest.raises(UserInputError, match=r"the start of scene 'it': .*out of memory"):
         Simulation(assembly)
+
+
+def test_the_clock_pauses_at_the_end_of_ros_time_and_runs_again_after_a_reset(simulate):
+    simulation = simulate(MACHINE.format(integrator="Euler"), gains=GAINS)
+    timestep = simulation.model.opt.timestep
+    simulation.set_time(END_OF_TIME_S - 2.5 * timestep)
+    assert [simulation.step() for _ in range(3)] == [True, True, False]
+    assert simulation.paused
+    assert simulation.time < simulation.data.time < END_OF_TIME_S
+    assert "at the end of ROS time, 2^31 s" in simulation.engine_messages[-1]
+    simulation.paused = False
+    assert not simulation.step(), "nor does it run on"
+    simulation.reset()
+    assert simulation.step()
+
+
+def test_a_timestep_that_reaches_the_end_of_ros_time_takes_no_step(simulate):
+    simulation = simulate(MACHINE.format(integrator="Euler"), gains=GAINS)
+    simulation.set_timestep(1e10)
+    assert not simulation.step()
+    assert simulation.data.time == 0.0

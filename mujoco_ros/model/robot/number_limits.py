@@ -29,8 +29,10 @@ _ENDS = (
 """Ranges, which have no effect in MuJoCo if their first end is the larger one."""
 _ORDER = sorted((*ROWS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass"))
 """The numbers of bodies follow from those of their geoms, and inertias from masses."""
-_END_OF_TIME = 2.0**31
-"""First time [s] that a ROS stamp cannot represent."""
+END_OF_TIME_S = 2.0**31
+"""First time that a ROS stamp cannot represent."""
+_LATEST_S = 2e9
+"""Latest time that is set: the clock then runs for years until the end of time."""
 
 
 def check_numbers(model: mujoco.MjModel) -> None:
@@ -59,11 +61,20 @@ def check_numbers(model: mujoco.MjModel) -> None:
             f"option 'timestep' of the model is {model.opt.timestep:g}; it must be positive"
         )
     for key, time in enumerate(model.key_time.tolist()):
-        if not 0.0 <= time < _END_OF_TIME:
-            raise UserInputError(
-                f"key '{model.key(key).name}' of the model has the time {time:g} s; "
-                "a ROS time is from 0 to less than 2^31 s"
-            )
+        check_time(f"key '{model.key(key).name}' of the model", time)
+
+
+def check_time(what: str, time: float, latest: float = _LATEST_S) -> None:
+    """Check a time to which the simulated clock is set [s]; `what` has it, at most `latest`.
+
+    Raises:
+        UserInputError: The clock would be outside of ROS time, or soon.
+    """
+    if not 0.0 <= time <= latest:
+        raise UserInputError(
+            f"{what} has the time {time:.10g} s; a time is from 0 to {latest:.10g} s, as ROS time "
+            "ends at 2^31 s"
+        )
 
 
 def _check_array(model: mujoco.MjModel, array: str, numbers: np.ndarray) -> None:

@@ -10,6 +10,7 @@ import io
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -22,6 +23,7 @@ _REPOSITORY = "local/mujoco_ros"
 _IMAGE_THREADS = 4
 _VIDEO_MB = 50
 """Size of a file of videos, which the library copies for each episode that it appends."""
+_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _CAPABILITY_VERSION = 0x20080522  # capget(2)
 _CAP_SYS_NICE = 1 << 23
 
@@ -128,6 +130,8 @@ def give_up_real_time() -> None:
 
 def main() -> None:
     """Write a dataset, or read the one at a path."""
+    # Also while it encodes; without that, it would end at the next read from the closed pipe.
+    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
     give_up_real_time()
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # libraries print

@@ -1,9 +1,12 @@
 """Recording of topics into a bag."""
 
 import logging
+import math
 import time
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
+from itertools import islice
 from operator import itemgetter
 from typing import Any, Protocol
 
@@ -85,14 +88,26 @@ class Recorder:
         # The latest wait: an earlier message of another topic may not be available yet.
         self._write(until=time.time_ns() - _MARGIN_NS)
 
-    def close(self) -> None:
-        """Write all remaining messages and end the subscriptions."""
-        self._write(until=_NEVER)
+    def close(self, deadline: float = math.inf) -> bool:
+        """Write the remaining messages and end the subscriptions.
+
+        Args:
+            deadline: Monotonic time after which no more messages are taken [s].
+
+        Returns:
+            Whether those of all topics were taken.
+        """
+        is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():
             known.close()
+        return is_complete
 
-    def _write(self, until: int) -> None:
+    def _write(self, until: int, deadline: float = math.inf) -> bool:
+        is_complete = True
         for known in self._inputs.values():
+            if time.monotonic() > deadline:
+                is_complete = False
+                break
             known.take(self._received)
         if self._clock is not None:
             self._clock.update()
@@ -106,6 +121,7 @@ class Recorder:
                 simulated = clock.time_at(received)
                 bag.write(topic, simulated, simulated, sequence, data)
         del messages[:count]
+        return is_complete
 
     def _add(self, name: str, kinds: list[str], offers: list[TopicEndpointInfo]) -> None:
         kind = kinds[0]
@@ -159,13 +175,17 @@ class _TopicInput:
         return changed
 
     def take(self, messages: list[_Received]) -> None:
-        """Append the received messages to a list."""
+        """Append the received messages to a list, at most as many as the queue has.
+
+        Publishers that are faster than this loop do not keep it from ending.
+        """
         take, kind, topic = self._subscription.handle.take_message, self._message, self.topic
-        while (taken := take(kind, True)) is not None:
+        for taken in islice(iter(partial(take, kind, True), None), _DEPTH):
             data, info = taken
-            # Fields that a middleware leaves out are zero or None.
+            # Fields that a middleware leaves out are zero or None, and a sender may set any time.
             received = info["received_timestamp"] or time.time_ns()
             sent = info["source_timestamp"] or received
+            sent = sent if sent > 0 else received
             if sent <= self._repeated_until:
                 continue
             if sent > self._newest:

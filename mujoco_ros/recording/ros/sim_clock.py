@@ -1,5 +1,6 @@
 """Conversion of reception times to simulated time."""
 
+import logging
 import time
 from bisect import bisect_right
 from collections import deque
@@ -12,6 +13,7 @@ from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 
+_LOG = logging.getLogger(__name__)
 _CAPACITY = 4000
 """Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
 
@@ -29,6 +31,7 @@ class SimClock:
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
+        self._is_warned = False
         self._received: deque[int] = deque(maxlen=_CAPACITY)
         self._simulated: deque[int] = deque(maxlen=_CAPACITY)
 
@@ -41,9 +44,13 @@ class SimClock:
         """Take the received ticks."""
         take = self._subscription.handle.take_message
         while (taken := take(Clock, True)) is not None:
-            stamp = deserialize_message(taken[0], Clock).clock
+            simulated = nanoseconds(deserialize_message(taken[0], Clock).clock)
             received = taken[1]["received_timestamp"] or time.time_ns()
-            self.add(received, nanoseconds(stamp))
+            if simulated >= 0:
+                self.add(received, simulated)
+            elif not self._is_warned:
+                self._is_warned = True
+                _LOG.warning("negative times of /clock are ignored: %d ns", simulated)
 
     def add(self, received: int, simulated: int) -> None:
         """Add a tick: reception time and simulated time [ns]."""

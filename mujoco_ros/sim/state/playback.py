@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import mujoco
 
+from mujoco_ros.model.robot.number_limits import END_OF_TIME_S, check_time
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState
@@ -44,8 +45,12 @@ class Playback(Simulation):
             on_end: Called in the physics thread after the last row.
 
         Raises:
-            UserInputError: Another version of MuJoCo wrote its model.
+            UserInputError: Another version of MuJoCo wrote its model, or a time is not in the range
+                of ROS time.
         """
+        for number, segment in enumerate(log.segments):
+            for time in (segment.time.min(), segment.time.max()) if len(segment) else ():
+                check_time(f"segment {number} of '{log.path}'", float(time), END_OF_TIME_S)
         self.log = log
         self.loops = False
         self._on_segment, self._on_end = on_segment, on_end

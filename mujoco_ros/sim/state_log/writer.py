@@ -5,6 +5,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
+from errno import ENOENT
 from pathlib import Path
 from typing import BinaryIO
 
@@ -92,9 +93,12 @@ class StateLogWriter:
             with self._file:
                 write_all(self._file, MAGIC)
                 self.size += len(MAGIC)
-                while not self._ending.wait(_PERIOD_S):
+                is_ending = False
+                while not is_ending:
+                    is_ending = self._ending.wait(_PERIOD_S)
                     self._write_pending()
-                self._write_pending()
+                    if not os.fstat(self._file.fileno()).st_nlink:
+                        raise FileNotFoundError(ENOENT, f"it was deleted with {self.rows} rows")
         except OSError as error:
             self.problem = f"'{self.path}' cannot be written: {error.strerror}"
         except Exception as error:

@@ -137,6 +137,9 @@ class RunControl:
         steps = self._steps
         if steps is None:
             return
+        if self._simulation.paused and self._simulation.divergences == self._divergences:
+            self.end_steps("the simulated time is at the end of ROS time, 2^31 s")
+            return
         steps.completed += 1
         if steps.on_step is not None:
             steps.on_step()

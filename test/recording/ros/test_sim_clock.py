@@ -10,6 +10,7 @@ from rosgraph_msgs.msg import Clock
 from mujoco_ros.recording.ros.sim_clock import SimClock
 
 SECOND = 1_000_000_000
+INFO = {"received_timestamp": 100}
 
 
 def test_a_message_gets_the_time_of_the_last_tick_before_it(ros_node):
@@ -60,3 +61,14 @@ def test_without_a_reception_time_a_tick_has_the_time_at_which_it_is_taken(
         SECOND,
         7 * SECOND,
     ]
+
+
+def test_negative_times_are_ignored(ros_node, monkeypatch, caplog):
+    clock = SimClock(ros_node)
+    ticks = [(serialize_message(Clock(clock=Time(sec=it))), INFO) for it in (-1, -(2**31), 5)]
+    handle = SimpleNamespace(take_message=lambda *_: ticks.pop(0) if ticks else None)
+    monkeypatch.setattr(clock, "_subscription", SimpleNamespace(handle=handle))
+    clock.update()
+    assert clock.time_at(2**62) == 5 * SECOND
+    assert caplog.text.count("negative times of /clock are ignored: -1000000000 ns") == 1
+    assert "-2147483648" not in caplog.text, "one line"

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
@@ -152,3 +153,18 @@ def test_rows_are_numbered_one_after_the_other(path, shipped):
     while playback.step():
         numbers.append(playback.step_number)
     assert np.diff(numbers).tolist() == [1] * (STEPS // 2 - 1)
+
+
+@pytest.mark.parametrize("time", [-1.0, 2.0**31 + 1.0, float("nan"), float("inf")])
+def test_a_log_with_a_time_outside_of_ros_time_is_rejected(path, shipped, time):
+    simulation = shipped("arm")
+    writer = StateLogWriter(path)
+    ring = RingBuffer(simulation, simulation.plant, 1)
+    writer.add(ring)
+    for _ in range(3):
+        simulation.step()
+        simulation.time = time
+        ring.add_step()
+    writer.close()
+    with pytest.raises(UserInputError, match=r"segment 0 of .* has the time .* s; a time is from"):
+        Playback(StateLog.open(path), _no_other_model)

@@ -135,3 +135,16 @@ def test_a_kill_loses_at_most_the_last_second(path):
     safe = max(simulated for wall, simulated in steps if wall < killed - 1.0)
     assert safe > 0.0
     assert log.time[-1] >= safe
+
+
+def test_a_log_that_was_deleted_is_reported_and_ends(path, arm, caplog):
+    writer = StateLogWriter(path)
+    ring = RingBuffer(arm, arm.plant, 1)
+    writer.add(ring)
+    arm.step()
+    ring.add_step()
+    path.unlink()
+    writer.close()
+    assert writer.problem == f"'{path}' cannot be written: it was deleted with 1 rows"
+    assert "the state log ends" in caplog.text
+    assert ring.closed

@@ -5,6 +5,7 @@ import pytest
 
 from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.run_control import RunControl, RunError, RunState, Steps
 
@@ -254,3 +255,14 @@ def test_a_reset_of_the_time_alone_ends_a_stream_of_efforts_at_the_measured_posi
     stepper.run.reset(time=0.0, state=False)
     assert control.references.tau[0] == 0.0
     assert control.references.q[0] == stepper.simulation.data.qpos[0] > 0.0
+
+
+def test_requested_steps_end_at_the_end_of_ros_time(stepper):
+    stepper.run.pause()
+    stepper.simulation.set_time(END_OF_TIME_S - 0.0035)
+    steps = Asked(100)
+    stepper.run.take_steps(steps)
+    stepper.turn(100)
+    assert steps.ends == ["the simulated time is at the end of ROS time, 2^31 s"]
+    assert len(steps.seen) == steps.completed == 3
+    assert stepper.run.state is RunState.PAUSED

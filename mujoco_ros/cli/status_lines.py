@@ -1,0 +1,100 @@
+"""Lines on standard error that report what a program does while it takes long; needs no ROS."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TextIO
+
+_FIRST_S = 2.0
+"""Time without a line until the first one; quick programs report nothing."""
+_NEXT_S = 8.0
+_TERMINAL_S = 1.0
+"""Period with which the line in a terminal is replaced."""
+
+
+class StatusLines:
+    """Reports the present work from a thread: after 2 s, then every 8 s; in a terminal each second.
+
+    Attributes:
+        text: The present work.
+    """
+
+    def __init__(
+        self, program: str, stream: TextIO, now: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Begin, without a thread.
+
+        Args:
+            program: Name of the program.
+            stream: Where the lines are written.
+            now: Returns the wall time [s].
+        """
+        self.text = "loading"
+        self._program, self._stream, self._now = program, stream, now
+        self._is_terminal = stream.isatty()
+        self._is_line_open = False
+        self._began = now()
+        self._due = self._began + _FIRST_S
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        """Report from a thread until `end`."""
+        threading.Thread(target=self._run, name="status lines", daemon=True).start()
+
+    def check(self) -> None:
+        """Write a line if one is due."""
+        if self._now() >= self._due:
+            self.write(f"{self.text}, {self._now() - self._began:.0f} s")
+
+    def write(self, text: str) -> None:
+        """Write a line now."""
+        end = "\x1b[K" if self._is_terminal else "\n"
+        begin = "\r" if self._is_terminal else ""
+        self._due = self._now() + (_TERMINAL_S if self._is_terminal else _NEXT_S)
+        self._is_line_open = self._is_terminal
+        self._put(f"{begin}{self._program}: {text}{end}")
+
+    def end(self) -> None:
+        """Write no more lines."""
+        self._ended.set()
+        if self._is_line_open:
+            self._put("\n")
+
+    def _run(self) -> None:
+        while not self._ended.wait(0.1):
+            self.check()
+
+    def _put(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # closed
+            self._stream.write(text)
+            self._stream.flush()
+
+
+_lines: StatusLines | None = None
+
+
+def begin(program: str) -> None:
+    """Report what this process does from now on."""
+    global _lines
+    _lines = StatusLines(program, sys.stderr)
+    _lines.start()
+
+
+def end() -> None:
+    """Report no more."""
+    global _lines
+    if _lines is not None:
+        _lines.end()
+    _lines = None
+
+
+def report(text: str, *, now: bool = False) -> bool:
+    """Set what this process does, and write it at once with `now`; return whether it reports."""
+    if _lines is None:
+        return False
+    _lines.text = text
+    if now:
+        _lines.write(text)
+    return True
