@@ -86,7 +86,6 @@ class ExtensionStates:
         self.at_step: dict[str, np.ndarray] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
 
-
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of all states, as of now, by name."""
