@@ -86,7 +86,6 @@ class ExtensionStates:
         self.at_step: dict[str, np.ndarray] = {}
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
 
-
     @property
     def arrays(self) -> dict[str, np.ndarray]:
         """The arrays of all states, as of now, by name."""
@@ -130,9 +129,9 @@ def _generator_words(generator: np.random.Generator) -> tuple[np.ndarray, np.nda
         RuntimeError: This version of NumPy keeps the state elsewhere.
     """
     address = generator.bit_generator.ctypes.state_address
-    place = ctypes.c_void_p.from_address(address).value
-    words = np.frombuffer((ctypes.c_uint32 * _WORDS).from_address(place), np.uint32)
-    cache = np.frombuffer((ctypes.c_uint32 * 2).from_address(address + 8), np.uint32)
+    place = ctypes.c_uint64.from_address(address).value
+    words = np.ctypeslib.as_array((ctypes.c_uint32 * _WORDS).from_address(place))
+    cache = np.ctypeslib.as_array((ctypes.c_uint32 * 2).from_address(address + 8))
     state = generator.bit_generator.state["state"]
     if words.tobytes() != b"".join(state[it].to_bytes(16, "little") for it in ("state", "inc")):
         raise RuntimeError(f"NumPy {np.__version__} keeps the state of its generators elsewhere")

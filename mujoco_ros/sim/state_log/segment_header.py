@@ -131,22 +131,6 @@ class SegmentHeader:
         if shapes["references"] != (3, len(self.references)):
             raise UserInputError("the field 'references' has not the joints of the references")
 
-    def check_model(self, model: mujoco.MjModel, where: str) -> None:
-        """Check that the rows are those of a model.
-
-        Raises:
-            UserInputError: They are not.
-        """
-        expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
-        expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
-        expected |= {"qfrc_actuator": (model.nv,)}
-        for field in self.fields:
-            if field.shape != expected.get(field.name, field.shape):
-                raise UserInputError(
-                    f"{where} has the field '{field.name}' of shape {list(expected[field.name])}, "
-                    f"but the rows have {list(field.shape)}"
-                )
-
 
 def describe_rows(ring: RingBuffer, described: Sequence[RobotDescription]) -> dict[str, Any]:
     """Return the header of the rows of a buffer, as JSON types."""
@@ -254,8 +238,21 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
             f"{mujoco.__version__}, or it is damaged: {' '.join(str(error).split())}"
         ) from error
     check_plugin_slots(model, where)
-    header.check_model(model, where)
+    _check_rows(header, model, where)
     return model
+
+
+def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
+    """Reject rows that are not those of a model."""
+    expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
+    expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
+    expected |= {"qfrc_actuator": (model.nv,)}
+    for field in header.fields:
+        if field.shape != expected.get(field.name, field.shape):
+            raise UserInputError(
+                f"{where} has the field '{field.name}' of shape {list(expected[field.name])}, "
+                f"but the rows have {list(field.shape)}"
+            )
 
 
 def read_model(binary: bytes) -> mujoco.MjModel:
@@ -280,12 +277,16 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
         UserInputError: It describes no scene.
     """
     parts: list[Part] = []
-    for key, kind in (("robots", RobotConfig), ("objects", ObjectConfig)):
+    kinds: dict[str, type[RobotConfig | ObjectConfig]]
+    kinds = {"robots": RobotConfig, "objects": ObjectConfig}
+    for key, kind in kinds.items():
         for entry in header.get(key, ()):
             own = {name: value for name, value in entry.items() if name in _PART_KEYS}
             keys = from_dict(_PartKeys, own, f"{where}: {key}")
-            config = _config(kind, entry, f"{where}: {key}")
-            parts.append(Part(config=config, spec=None, prefix=keys.prefix, urdf=keys.description))
+            own_config = _config(kind, entry, f"{where}: {key}")
+            parts.append(
+                Part(config=own_config, spec=None, prefix=keys.prefix, urdf=keys.description)
+            )
     configs = [part.config for part in parts]
     config = SceneConfig(
         name=header["scene"],

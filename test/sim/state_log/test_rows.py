@@ -1,5 +1,6 @@
 """A row is the whole state: loaded, and stepped once, it is the next row, bit for bit."""
 
+import json
 from pathlib import Path
 
 import mujoco
@@ -11,8 +12,10 @@ from mujoco_ros.model.scene.config import load_scene, shipped_scenes
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
-from mujoco_ros.sim.state_log.reader import LogSegment
+from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
+from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, find_records, write_record
 
 ROOT = Path(__file__).parents[3]
 STEPS = 150
@@ -96,89 +99,109 @@ SHEET = 'dim="2" count="4 4 1" radius=".01"'
 THIN = 'dim="2" count="4 4 1" radius=".0005"'
 BENDING = 'young="1e4" poisson="0.1" thickness="0.01" elastic2d="both"'
 FREE = '<edge equality="false"/>'
-FEATURES = {
-    "delay": (actuated('<position joint="hip" kp="50" kv="2" delay=".05" nsample="26"/>'), "history"),
-    "delay between steps": (
-        actuated('<position joint="hip" kp="50" delay=".0513" nsample="30" interp="linear"/>'),
-        "history",
-    ),
-    "delayed sensors": (
-        mjcf(
-            rest='<sensor><gyro site="tip" delay=".01" nsample="6"/>'
-            '<jointpos joint="hip" nsample="3"/></sensor>'
+FEATURES = (
+    {
+        "delay": (
+            actuated('<position joint="hip" kp="50" kv="2" delay=".05" nsample="26"/>'),
+            "history",
         ),
-        "history",
-    ),
-    "plastic joint": (mjcf(joint='stiffness="20" springyield="0.5"'), "plastic"),
-    "plastic tendon": (
-        mjcf(
-            bodies='<site name="o" pos="0 0 2"/>',
-            rest='<tendon><spatial stiffness="50" springyield=".01"><site site="knee"/>'
-            '<site site="o"/></spatial></tendon>',
+        "delay between steps": (
+            actuated('<position joint="hip" kp="50" delay=".0513" nsample="30" interp="linear"/>'),
+            "history",
         ),
-        "plastic",
-    ),
-    "plastic sheet": (flex(SHEET, f'{BENDING} yield=".001 .001"', f'{FREE}<pin id="0 3"/>'), "plastic"),
-    "rod": (
-        flex('dim="1" count="8 1 1" radius=".01"', 'young="1e5" poisson=".1"', f'{FREE}<pin id="0"/>'),
-        "plastic",
-    ),
-    "soft body": (
-        flex('dim="3" count="3 3 3" radius=".01"', 'young="1e4" poisson=".1" damping=".01"'),
-        "qvel",
-    ),
-    "incremental contact": (
-        flex(
-            THIN,
-            BENDING,
-            FREE,
-            '<option integrator="discrete"><flag ipc="enable"/></option>',
-            height=0.02,
+        "delayed sensors": (
+            mjcf(
+                rest='<sensor><gyro site="tip" delay=".01" nsample="6"/>'
+                '<jointpos joint="hip" nsample="3"/></sensor>'
+            ),
+            "history",
         ),
-        "flexvert_lambda",
-    ),
-    "sleeping": (
-        mjcf(
-            '<option><flag sleep="enable"/></option>',
-            bodies=BOX.format("0 0 .1") + BOX.format("0 1 .12") + BOX.format(".02 .02 1.4"),
-            leg=False,
+        "plastic joint": (mjcf(joint='stiffness="20" springyield="0.5"'), "plastic"),
+        "plastic tendon": (
+            mjcf(
+                bodies='<site name="o" pos="0 0 2"/>',
+                rest='<tendon><spatial stiffness="50" springyield=".01"><site site="knee"/>'
+                '<site site="o"/></spatial></tendon>',
+            ),
+            "plastic",
         ),
-        "tree_asleep",
-    ),
-    "filters": (
-        actuated(
-            '<position joint="hip" kp="20" timeconst="0.1"/>',
-            '<intvelocity joint="knee" kp="20" actrange="-1 1"/>',
+        "plastic sheet": (
+            flex(SHEET, f'{BENDING} yield=".001 .001"', f'{FREE}<pin id="0 3"/>'),
+            "plastic",
         ),
-        "act",
-    ),
-    "muscle": (actuated('<muscle joint="hip" lengthrange="0.1 1"/>'), "act"),
-    "dcmotor": (
-        actuated(
-            '<dcmotor joint="hip" resistance="1" motorconst=".1" inductance=".01" '
-            'lugre="100 1 .1 .2 .1"/>'
+        "rod": (
+            flex(
+                'dim="1" count="8 1 1" radius=".01"',
+                'young="1e5" poisson=".1"',
+                f'{FREE}<pin id="0"/>',
+            ),
+            "plastic",
         ),
-        "act",
-    ),
-    "pid": (actuated('<pid joint="hip" kp="20" ki="5" kv="1"/>'), "act"),
-    "adhesion": (
-        mjcf(bodies=BOX.format("0 0 .1").replace("<body", '<body name="box"'),
-             rest='<actuator><adhesion body="box" gain="5" ctrlrange="0 1"/></actuator>', leg=False),
-        "ctrl",
-    ),
-} | {
-    f"integrator {name}": (mjcf(f'<option integrator="{name}"/>', bodies=BOX.format(".1 .1 .3")), "qvel")
-    for name in ("Euler", "RK4", "implicit", "implicitfast", "discrete")
-} | {
-    f"solver {name} with few iterations": (
-        mjcf(
-            f'<option solver="{name}" iterations="3" noslip_iterations="2"/>',
-            bodies=BOX.format(".1 .1 .2") + BOX.format(".15 .1 .45"),
+        "soft body": (
+            flex('dim="3" count="3 3 3" radius=".01"', 'young="1e4" poisson=".1" damping=".01"'),
+            "qvel",
         ),
-        "qacc_warmstart",
-    )
-    for name in ("PGS", "CG", "Newton")
-}  # fmt: skip
+        "incremental contact": (
+            flex(
+                THIN,
+                BENDING,
+                FREE,
+                '<option integrator="discrete"><flag ipc="enable"/></option>',
+                height=0.02,
+            ),
+            "flexvert_lambda",
+        ),
+        "sleeping": (
+            mjcf(
+                '<option><flag sleep="enable"/></option>',
+                bodies=BOX.format("0 0 .1") + BOX.format("0 1 .12") + BOX.format(".02 .02 1.4"),
+                leg=False,
+            ),
+            "tree_asleep",
+        ),
+        "filters": (
+            actuated(
+                '<position joint="hip" kp="20" timeconst="0.1"/>',
+                '<intvelocity joint="knee" kp="20" actrange="-1 1"/>',
+            ),
+            "act",
+        ),
+        "muscle": (actuated('<muscle joint="hip" lengthrange="0.1 1"/>'), "act"),
+        "dcmotor": (
+            actuated(
+                '<dcmotor joint="hip" resistance="1" motorconst=".1" inductance=".01" '
+                'lugre="100 1 .1 .2 .1"/>'
+            ),
+            "act",
+        ),
+        "pid": (actuated('<pid joint="hip" kp="20" ki="5" kv="1"/>'), "act"),
+        "adhesion": (
+            mjcf(
+                bodies=BOX.format("0 0 .1").replace("<body", '<body name="box"'),
+                rest='<actuator><adhesion body="box" gain="5" ctrlrange="0 1"/></actuator>',
+                leg=False,
+            ),
+            "ctrl",
+        ),
+    }
+    | {
+        f"integrator {name}": (
+            mjcf(f'<option integrator="{name}"/>', bodies=BOX.format(".1 .1 .3")),
+            "qvel",
+        )
+        for name in ("Euler", "RK4", "implicit", "implicitfast", "discrete")
+    }
+    | {
+        f"solver {name} with few iterations": (
+            mjcf(
+                f'<option solver="{name}" iterations="3" noslip_iterations="2"/>',
+                bodies=BOX.format(".1 .1 .2") + BOX.format(".15 .1 .45"),
+            ),
+            "qacc_warmstart",
+        )
+        for name in ("PGS", "CG", "Newton")
+    }
+)
 
 
 @pytest.mark.parametrize("feature", FEATURES)
@@ -223,3 +246,50 @@ def test_every_example_of_plugins(write_log, model):
     simulation, random = Simulation(load_scene(str(model))), np.random.default_rng(3)
     segment = write_log(simulation, FEW, before=lambda: excite(simulation, random))
     assert differing(segment) == []
+
+
+OLD = (
+    "time",
+    "qpos",
+    "qvel",
+    "act",
+    "plugin_state",
+    "ctrl",
+    "mocap_pos",
+    "mocap_quat",
+    "eq_active",
+)
+"""The fields of the state in the first logs."""
+
+
+def test_a_log_of_an_older_version_is_read(write_log, simulate, path, tmp_path):
+    simulation, random = simulate(FEATURES["delay"][0]), np.random.default_rng(3)
+    new = write_log(simulation, FEW, before=lambda: excite(simulation, random)).segments[0]
+    first, *rows = find_records(path, memoryview(path.read_bytes())).records
+    content = path.read_bytes()[first.offset : first.offset + first.length]
+    end = 8 + int.from_bytes(content[:8], "little")
+    header = json.loads(content[8:end])
+    kept = {*OLD, "sensordata", "qacc", "qfrc_actuator", "references"}
+    header["fields"] = [it for it in header["fields"] if it["name"] in kept]
+    text = json.dumps(header).encode()
+    old_path = tmp_path / "old.mjlog"
+    columns = [getattr(new, it["name"]).tobytes() for it in header["fields"]]
+    with old_path.open("wb") as file:
+        file.write(MAGIC)
+        write_record(file, SEGMENT, [len(text).to_bytes(8, "little"), text, content[end:]])
+        write_record(file, ROWS, columns)
+    old = StateLog.open(old_path).segments[0]
+    assert rows
+    assert {"history", "qacc_warmstart", "xfrc_applied"} <= set(old.missing)
+    assert new.missing == ()
+    data = mujoco.MjData(old.model)
+    data.history[:] = 9.0
+    old.load_state(20, data)
+    assert data.qpos.tobytes() == new.qpos[20].tobytes()
+    assert (data.history[-26:] == data.ctrl[0]).all(), "delays hold the present controls"
+    mujoco.mj_forward(old.model, data)
+    assert np.abs(data.qacc).max() < 1e3
+    playback = Playback(StateLog.open(old_path), lambda _segment: None)
+    for row in range(FEW):
+        assert playback.step()
+        assert playback.sample.qpos.tobytes() == new.qpos[row].tobytes()

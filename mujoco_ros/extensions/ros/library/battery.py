@@ -55,15 +55,13 @@ class Battery(Extension):
         self._outputs = self.model.actuator_outadr[self._own]
         self._gear = self.model.actuator_gear[self._outputs, 0]
 
-    def reset(self) -> None:
+    def before_step(self) -> None:
         """Limit the torques, linearly from `warm` to `hot`."""
         its, has_charge = self.settings, self.state["used"][0] < 3600.0 * self.settings.capacity
         share = (its.hot - its.air - self.state["warmth"]) / max(its.hot - its.warm, 1e-3)
         self._limits.scale(self._own, has_charge * share.clip(0.0, 1.0))
 
-    def before_step(self) -> None:
-        """Follow the state."""
-        self.reset()
+    reset = before_step  # the limits of a state that was set
 
     def release(self) -> None:
         """Limit the torques no longer."""
