@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
 from mujoco_ros.process import child_process
 from mujoco_ros.process.worker_limits import LimitWatch, WorkerDiedError, WorkerLimits
@@ -19,6 +19,10 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 _EXIT_S = 1.0
 """Time for a process that closed its connection to exit by itself [s]."""
+
+
+class _Setup(NamedTuple):
+    content: object
 
 
 class WorkerProcess:
@@ -39,7 +43,8 @@ class WorkerProcess:
 
         Args:
             module: Name of the module.
-            setup: Called for each start of the process; its result is sent before all requests.
+            setup: Called for each start of the process, until `prepare` replaces it; its result is
+                sent before all requests.
             died: The error of a request whose process died.
             limits: Limits of each request; a process that exceeds one is killed, and the request
                 fails with a `WorkerLimitError`.
@@ -60,6 +65,11 @@ class WorkerProcess:
         """Start the process now, so that the first answer comes sooner."""
         self._thread.submit(self._connect).add_done_callback(self._log_failure)
 
+    def prepare(self, setup: Callable[[], object]) -> None:
+        """Prepare for later requests with another setup; a process that runs keeps running."""
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(self._prepare, setup).add_done_callback(self._log_failure)
+
     def submit(self, request: object) -> "Future[Any]":
         """Return a future of the answer; it fails with the exception of the worker."""
         return self._thread.submit(self._request, request)
@@ -79,6 +89,12 @@ class WorkerProcess:
         """End the process; the request in progress fails, and the others are cancelled."""
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._kill()
+
+    def _prepare(self, setup: Callable[[], object]) -> None:
+        self._setup = setup
+        if self._connection is not None:
+            with suppress(OSError):  # the next process gets it
+                self._connection.send(_Setup(setup()))
 
     def _request(self, request: object) -> Any:
         watch = None
@@ -129,12 +145,12 @@ class WorkerProcess:
             self._kill()
             raise EOFError
         ours.send(self._limits)
-        ours.send(self._setup())
+        ours.send(_Setup(self._setup()))
         self._connection = ours
         return ours
 
-    def _log_failure(self, started: "Future[Connection]") -> None:
-        error = None if started.cancelled() else started.exception()
+    def _log_failure(self, done: "Future[Any]") -> None:
+        error = None if done.cancelled() else done.exception()
         if error is not None and not self._closed.is_set():
             _LOG.error("%s: %s", self._module, error)
 
@@ -159,18 +175,20 @@ def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], obj
 
     Args:
         arguments: Of the ``main`` that calls this.
-        prepare: Called with the setup; returns the function that answers a request. An exception
-            of either becomes the answer.
+        prepare: Called with each setup; returns the function that answers the requests after it. An
+            exception of either becomes the answer.
     """
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended
         limits: WorkerLimits | None = connection.recv()
-        prepared, answer = _attempt(prepare, connection.recv())
         while True:
-            request = connection.recv()
+            message = connection.recv()
+            if isinstance(message, _Setup):
+                prepared, answer = _attempt(prepare, message.content)
+                continue
             if limits is not None:
                 limits.apply()
-            _send(connection, *(_attempt(answer, request) if prepared else (False, answer)))
+            _send(connection, *(_attempt(answer, message) if prepared else (False, answer)))
     return 0
 
 

@@ -66,6 +66,10 @@ class FsmController:
                 raise UserInputError(f"controller '{self.table.name}': {place}: {error}") from error
         self._robot = robot
 
+    def follow(self, robot: RobotModel) -> None:
+        """Give the states the same robot in another scene, from the next tick on."""
+        self._robot = robot
+
     def reset(self) -> None:
         """Reset the machine and remove all values that states put into the store."""
         try:

@@ -16,7 +16,8 @@ class StateContext:
     """One tick of a controller.
 
     Attributes:
-        robot: The controlled robot.
+        robot: The controlled robot in the scene of this tick; another object, with another model
+            and other addresses in it, after objects or other robots were added or deleted.
         store: Values shared by the states and the host.
         observation: Observation of this tick.
         time: Time of the tick [s].
