@@ -5,13 +5,19 @@ import pickle
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import Event
 from typing import Any, NamedTuple
 
-from mujoco_ros.process import child_process
-from mujoco_ros.process.worker_limits import LimitWatch, WorkerDiedError, WorkerLimits
+from mujoco_ros.process import child_process, fork_server
+from mujoco_ros.process.fork_server import ForkedProcess
+from mujoco_ros.process.worker_limits import (
+    LimitWatch,
+    WorkerDiedError,
+    WorkerLimits,
+    used_memory,
+)
 
 _LOG = logging.getLogger(__name__)
 # Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
@@ -19,6 +25,10 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 _EXIT_S = 1.0
 """Time for a process that closed its connection to exit by itself [s]."""
+
+
+_MOST_GROWTH = 64 << 20
+"""Memory that a limited process may keep, beyond its use after the first request [byte]."""
 
 
 class _Setup(NamedTuple):
@@ -38,6 +48,8 @@ class WorkerProcess:
         setup: Callable[[], object],
         died: type[Exception] = WorkerDiedError,
         limits: WorkerLimits | None = None,
+        *,
+        is_forked: bool = False,
     ) -> None:
         """Prepare the worker.
 
@@ -48,10 +60,13 @@ class WorkerProcess:
             died: The error of a request whose process died.
             limits: Limits of each request; a process that exceeds one is killed, and the request
                 fails with a `WorkerLimitError`.
+            is_forked: Whether the process is a fork of the `fork_server` of this process, if there
+                is one, which it needs for a fast start.
         """
         self._module, self._setup, self._died = module, setup, died
-        self._limits = limits
-        self._process: subprocess.Popen[bytes] | None = None
+        self._limits, self._is_forked = limits, is_forked
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
+        self._first_bytes = 0
         self._connection: Connection | None = None
         self._closed = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=module.rpartition(".")[2])
@@ -100,11 +115,12 @@ class WorkerProcess:
         watch = None
         try:
             connection = self._connect()
+            connection.send(request)
             if self._limits is not None and self._process is not None:
                 watch = LimitWatch(self._process, self._limits)
-            with watch or nullcontext():
-                connection.send(request)
-                succeeded, answer = connection.recv()
+                watch.wait(connection)
+            succeeded, answer = connection.recv()
+            self._end_if_grown()
         except (EOFError, OSError) as error:
             reason = self._discard()
             if watch is not None:
@@ -131,12 +147,7 @@ class WorkerProcess:
         try:
             ours, theirs = Pipe()
             with theirs:
-                descriptor = theirs.fileno()
-                self._process = child_process.start(
-                    child_process.python_command(self._module, str(descriptor)),
-                    pass_fds=[descriptor],
-                    variables=_ONE_THREAD,
-                )
+                self._process = self._start(theirs.fileno())
         except OSError as error:
             reason = error.strerror or error
             raise self._died(f"the worker process could not be started: {reason}") from error
@@ -146,8 +157,29 @@ class WorkerProcess:
             raise EOFError
         ours.send(self._limits)
         ours.send(_Setup(self._setup()))
-        self._connection = ours
+        self._connection, self._first_bytes = ours, 0
         return ours
+
+    def _start(self, descriptor: int) -> "subprocess.Popen[bytes] | ForkedProcess":
+        server = fork_server.server() if self._is_forked else None
+        if server is not None:
+            with suppress(OSError):  # it was killed
+                return server.fork(self._module, descriptor)
+        return child_process.start(
+            child_process.python_command(self._module, str(descriptor)),
+            pass_fds=[descriptor],
+            variables=_ONE_THREAD,
+        )
+
+    def _end_if_grown(self) -> None:
+        """End a limited process that has kept much memory after a request."""
+        process = self._process
+        if self._limits is None or process is None:
+            return
+        now = used_memory(process.pid)
+        self._first_bytes = self._first_bytes or now
+        if now - self._first_bytes > _MOST_GROWTH:
+            self._discard()
 
     def _log_failure(self, done: "Future[Any]") -> None:
         error = None if done.cancelled() else done.exception()

@@ -10,6 +10,7 @@ from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.process import fork_server
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
     WorkerLimitError,
@@ -35,14 +36,19 @@ class BuildCancelledError(RuntimeError):
 class TrialBuilds(Component):
     """Builds models in a worker process, which a model may crash, fill or keep busy.
 
-    The process starts with the first model. If it dies, the next model starts another one.
+    The process starts with the simulator as a fork, or else with the first model. If it dies, or
+    keeps much memory, the next model starts another one.
     """
 
     def __init__(self, limits: WorkerLimits = LIMITS) -> None:
         """Prepare the worker process."""
         self._cancelled = False
         self._worker = WorkerProcess(
-            trial_worker.__name__, lambda: None, died=WorkerDiedError, limits=limits
+            trial_worker.__name__,
+            lambda: None,
+            died=WorkerDiedError,
+            limits=limits,
+            is_forked=True,
         )
 
     @property
@@ -82,6 +88,11 @@ class TrialBuilds(Component):
         self._cancelled = False
 
     rollback = finish
+
+    def start(self) -> None:
+        """Start the process, if that costs little."""
+        if fork_server.server() is not None:
+            self._worker.start()
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
