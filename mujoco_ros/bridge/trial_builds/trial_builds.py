@@ -36,13 +36,21 @@ class BuildCancelledError(RuntimeError):
 class TrialBuilds(Component):
     """Builds models in a worker process, which a model may crash, fill or keep busy.
 
-    The process starts with the simulator as a fork, or else with the first model. If it dies, or
+    The process starts with the first model or, to rehearse, with the simulator. If it dies, or
     keeps much memory, the next model starts another one.
     """
 
-    def __init__(self, limits: WorkerLimits = LIMITS) -> None:
-        """Prepare the worker process."""
-        self._cancelled = False
+    def __init__(
+        self, limits: WorkerLimits = LIMITS, rehearsal: Callable[[], object] | None = None
+    ) -> None:
+        """Prepare the worker process.
+
+        Args:
+            limits: Limits of one model.
+            rehearsal: What a process that is a fork of the simulator does before the first model,
+                which then takes no longer than the others.
+        """
+        self._cancelled, self._rehearsal = False, rehearsal
         self._worker = WorkerProcess(
             trial_worker.__name__,
             lambda: None,
@@ -90,9 +98,9 @@ class TrialBuilds(Component):
     rollback = finish
 
     def start(self) -> None:
-        """Start the process, if that costs little."""
-        if fork_server.server() is not None:
-            self._worker.start()
+        """Fork the process, where that is possible, and have it rehearse."""
+        if self._rehearsal is not None and fork_server.server() is not None:
+            self._worker.submit(partial(trial_worker.discard, self._rehearsal))
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
