@@ -17,7 +17,7 @@ from importlib import import_module
 from threading import Lock
 from typing import NoReturn
 
-_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
+_SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15  # prctl(2)
 _MODULE_BYTES = 256
 _CODE_BYTES = 16
 _STANDARD_STREAMS = 3
@@ -129,7 +129,7 @@ def server() -> ForkServer | None:
 
 def _serve(control: socket.socket, parent: int) -> NoReturn:
     """Fork for each request until the parent ends."""
-    _follow(parent)
+    _follow(parent, __name__)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.disable()
@@ -166,7 +166,7 @@ def _run(module: str, descriptor: int, parent: int) -> NoReturn:
     """Run a module in a fork of the server."""
     code = 1
     try:
-        _follow(parent)
+        _follow(parent, module)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.closerange(_STANDARD_STREAMS, descriptor)
         os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
@@ -178,8 +178,10 @@ def _run(module: str, descriptor: int, parent: int) -> NoReturn:
         os._exit(code)
 
 
-def _follow(parent: int) -> None:
-    """Have the kernel end this process with its parent."""
-    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
+def _follow(parent: int, module: str) -> None:
+    """Name this process after a module, and have the kernel end it with its parent."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_SET_NAME, module.rpartition(".")[2].encode())
+    libc.prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
     if os.getppid() != parent:
         os._exit(0)
