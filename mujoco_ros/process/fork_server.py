@@ -158,7 +158,7 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
 
 
 def _report(status: int, number: int) -> None:
-    with suppress(OSError):  # nobody waits for it
+    with suppress(OSError):  # its client has closed it
         os.write(status, str(number).encode())
 
 

@@ -59,7 +59,7 @@ def parent(pid: int) -> int:
 
 
 def has_ended(pid: str) -> bool:
-    """Return whether a process has ended; nobody may collect the exit code of an orphan."""
+    """Return whether a process has ended; the exit code of an orphan may be uncollected."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:
@@ -109,7 +109,7 @@ def test_a_process_reports_its_exit_code(server) -> None:
     assert process.poll() is None
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(0.01)
-    ours.close()  # the worker has nobody to answer
+    ours.close()  # the worker has no client
     assert process.wait(100.0) == 0
 
 

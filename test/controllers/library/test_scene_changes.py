@@ -81,7 +81,7 @@ class Scene:
         yield {"remove": "first"}
 
     def bodies(self) -> set[str]:
-        model = self.controller._robot.model
+        model = self.controller._robot_in_scene.model
         return {model.body(body).name for body in range(model.nbody)}
 
 

@@ -165,7 +165,7 @@ def _scene(
         objects[task.object] = task.found
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
-    others = [it for it in context.robots.values() if it.robot is not robot]
+    others = [it for it in context.robots.values() if it.robot_in_scene is not robot]
     supports = _supports(arm, task) - {it.robot.name for it in others}
     touched = (robot.name, *sorted(supports)) if is_present else ()
     contacts = tuple((task.object, name) for name in touched)

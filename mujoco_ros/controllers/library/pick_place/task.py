@@ -152,7 +152,7 @@ def get_arm(context: StateContext) -> Arm:
     """Return the arm of the context's robot; it and the object's shape follow the scene."""
     store = context.store
     arm = store.get(ARM)
-    if arm.follow(context.robot) and TASK in store:
+    if arm.follow(context.robot_in_scene) and TASK in store:
         task = store.get(TASK)
         task.shape = ObjectShape.of(arm.chain.model, task.object)
     return arm

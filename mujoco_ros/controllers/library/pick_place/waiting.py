@@ -93,8 +93,8 @@ class Idle(TaskState):
         """Create the task."""
         config, store = self.config, context.store
         arm = get_arm(context) if ARM in store else None
-        if arm is None or not arm.is_for(context.robot, config.tool, config.wrist_sensor):
-            arm = self._provide_arm(context.robot, store)
+        if arm is None or not arm.is_for(context.robot_in_scene, config.tool, config.wrist_sensor):
+            arm = self._provide_arm(context.robot_in_scene, store)
         arm.set_payload(None)
         self._held_ticks = 0
         task = Task(
