@@ -137,8 +137,8 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
     running: dict[int, tuple[int, int]] = {}  # process and pipe by pidfd
     try:
         while True:
-            for ready in select.select([control, *running], [], [])[0]:
-                if ready is not control:
+            for ready in select.select([control.fileno(), *running], [], [])[0]:
+                if ready != control.fileno():
                     pid, status = running.pop(ready)
                     _report(status, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
                     os.close(status)
