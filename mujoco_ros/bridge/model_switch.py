@@ -123,8 +123,10 @@ class ModelSwitch:
         self._waiting: deque[_Change] = deque()
         self._current: _Change | None = None
         self._builds: SimpleQueue[_Change] = SimpleQueue()
-        self._worker = threading.Thread(target=self._work, name="model change", daemon=True)
         self._ended = False
+        # Now, so that it gets its share of the real-time priority of the physics thread, which
+        # waits for it when it holds the interpreter's lock.
+        threading.Thread(target=self._work, name="model change", daemon=True).start()
 
     @property
     def busy(self) -> bool:
@@ -178,8 +180,6 @@ class ModelSwitch:
         if self._current is None and self._waiting:
             self._current = self._waiting.popleft()
             self._builds.put(self._current)
-            if not self._worker.is_alive():
-                self._worker.start()
 
     def _work(self) -> None:
         """Build one model after the other; one thread, because each keeps its own memory."""

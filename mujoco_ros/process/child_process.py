@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from mujoco_ros.process.fork_server import ForkedProcess
+
 _ENTRY = "mujoco_ros.process.child_main"
 _KILL_TIMEOUT_S = 5.0
 _SIGNALS = {number.value: number.name for number in signal.Signals}
@@ -57,7 +59,7 @@ def start(
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def end(process: "subprocess.Popen[bytes]", timeout_s: float = 0.0) -> int | None:
+def end(process: "subprocess.Popen[bytes] | ForkedProcess", timeout_s: float = 0.0) -> int | None:
     """Wait for the end of a process and kill it after the timeout; return its exit code.
 
     None if even SIGKILL does not end it, as it hangs in a kernel driver.

@@ -4,10 +4,12 @@ import math
 import os
 import resource
 import subprocess
-import threading
 import time
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
+
+from mujoco_ros.process.fork_server import ForkedProcess
 
 _PERIOD_S = 0.05
 _GIB = 1 << 30
@@ -57,23 +59,25 @@ class WorkerLimits:
 
 
 class LimitWatch:
-    """Kills a process that exceeds a limit while its request is in progress, in a context."""
+    """Ends a process that exceeds a limit while a request is in progress."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", limits: WorkerLimits) -> None:
-        """Watch a process; it limits its processor time by itself."""
+    def __init__(
+        self, process: "subprocess.Popen[bytes] | ForkedProcess", limits: WorkerLimits
+    ) -> None:
+        """Begin with a request; the process limits its processor time by itself."""
         self._process, self._limits = process, limits
-        self._done = threading.Event()
+        self._deadline = time.monotonic() + limits.wall_s
         self._exceeded = ""
-        self._thread = threading.Thread(target=self._watch, name="worker limits", daemon=True)
 
-    def __enter__(self) -> None:
-        """Begin with a request."""
-        self._thread.start()
-
-    def __exit__(self, *_: object) -> None:
-        """End with its answer."""
-        self._done.set()
-        self._thread.join()
+    def wait(self, connection: Connection) -> None:
+        """Wait for the answer, or for the end of the process, which is killed at a limit."""
+        while not (self._exceeded or connection.poll(_PERIOD_S)):
+            if used_memory(self._process.pid) > self._limits.memory_bytes:
+                self._exceeded = f"{self._limits.memory_bytes / _GIB:.1f} GiB of memory"
+            elif time.monotonic() > self._deadline:
+                self._exceeded = f"{self._limits.wall_s:g} s"
+            if self._exceeded:
+                self._process.kill()
 
     def check(self, reason: str) -> None:
         """Find out why the process ended.
@@ -90,19 +94,8 @@ class LimitWatch:
         if exceeded:
             raise WorkerLimitError(exceeded)
 
-    def _watch(self) -> None:
-        deadline = time.monotonic() + self._limits.wall_s
-        while not self._done.wait(_PERIOD_S):
-            if _memory(self._process.pid) > self._limits.memory_bytes:
-                self._exceeded = f"{self._limits.memory_bytes / _GIB:.1f} GiB of memory"
-            elif time.monotonic() > deadline:
-                self._exceeded = f"{self._limits.wall_s:g} s"
-            if self._exceeded:
-                self._process.kill()
-                return
 
-
-def _memory(pid: int) -> int:
+def used_memory(pid: int) -> int:
     """Return the memory that a process uses [byte]; 0 if it ended."""
     try:
         resident = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]

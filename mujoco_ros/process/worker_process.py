@@ -5,13 +5,19 @@ import pickle
 import subprocess
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import nullcontext, suppress
+from contextlib import suppress
 from multiprocessing.connection import Connection, Pipe
 from threading import Event
-from typing import Any
+from typing import Any, NamedTuple
 
-from mujoco_ros.process import child_process
-from mujoco_ros.process.worker_limits import LimitWatch, WorkerDiedError, WorkerLimits
+from mujoco_ros.process import child_process, fork_server
+from mujoco_ros.process.fork_server import ForkedProcess
+from mujoco_ros.process.worker_limits import (
+    LimitWatch,
+    WorkerDiedError,
+    WorkerLimits,
+    used_memory,
+)
 
 _LOG = logging.getLogger(__name__)
 # Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
@@ -19,6 +25,14 @@ _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM
 
 _EXIT_S = 1.0
 """Time for a process that closed its connection to exit by itself [s]."""
+
+
+_MOST_GROWTH = 64 << 20
+"""Memory that a limited process may keep, beyond its use after the first request [byte]."""
+
+
+class _Setup(NamedTuple):
+    content: object
 
 
 class WorkerProcess:
@@ -34,19 +48,25 @@ class WorkerProcess:
         setup: Callable[[], object],
         died: type[Exception] = WorkerDiedError,
         limits: WorkerLimits | None = None,
+        *,
+        is_forked: bool = False,
     ) -> None:
         """Prepare the worker.
 
         Args:
             module: Name of the module.
-            setup: Called for each start of the process; its result is sent before all requests.
+            setup: Called for each start of the process, until `prepare` replaces it; its result is
+                sent before all requests.
             died: The error of a request whose process died.
             limits: Limits of each request; a process that exceeds one is killed, and the request
                 fails with a `WorkerLimitError`.
+            is_forked: Whether the process is a fork of the `fork_server` of this process, if there
+                is one, which it needs for a fast start.
         """
         self._module, self._setup, self._died = module, setup, died
-        self._limits = limits
-        self._process: subprocess.Popen[bytes] | None = None
+        self._limits, self._is_forked = limits, is_forked
+        self._process: subprocess.Popen[bytes] | ForkedProcess | None = None
+        self._first_bytes = 0
         self._connection: Connection | None = None
         self._closed = Event()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=module.rpartition(".")[2])
@@ -59,6 +79,11 @@ class WorkerProcess:
     def start(self) -> None:
         """Start the process now, so that the first answer comes sooner."""
         self._thread.submit(self._connect).add_done_callback(self._log_failure)
+
+    def prepare(self, setup: Callable[[], object]) -> None:
+        """Prepare for later requests with another setup; a process that runs keeps running."""
+        with suppress(RuntimeError):  # it is closed
+            self._thread.submit(self._prepare, setup).add_done_callback(self._log_failure)
 
     def submit(self, request: object) -> "Future[Any]":
         """Return a future of the answer; it fails with the exception of the worker."""
@@ -80,15 +105,22 @@ class WorkerProcess:
         self._thread.shutdown(wait=False, cancel_futures=True)
         self._kill()
 
+    def _prepare(self, setup: Callable[[], object]) -> None:
+        self._setup = setup
+        if self._connection is not None:
+            with suppress(OSError):  # the next process gets it
+                self._connection.send(_Setup(setup()))
+
     def _request(self, request: object) -> Any:
         watch = None
         try:
             connection = self._connect()
+            connection.send(request)
             if self._limits is not None and self._process is not None:
                 watch = LimitWatch(self._process, self._limits)
-            with watch or nullcontext():
-                connection.send(request)
-                succeeded, answer = connection.recv()
+                watch.wait(connection)
+            succeeded, answer = connection.recv()
+            self._end_if_grown()
         except (EOFError, OSError) as error:
             reason = self._discard()
             if watch is not None:
@@ -115,12 +147,7 @@ class WorkerProcess:
         try:
             ours, theirs = Pipe()
             with theirs:
-                descriptor = theirs.fileno()
-                self._process = child_process.start(
-                    child_process.python_command(self._module, str(descriptor)),
-                    pass_fds=[descriptor],
-                    variables=_ONE_THREAD,
-                )
+                self._process = self._start(theirs.fileno())
         except OSError as error:
             reason = error.strerror or error
             raise self._died(f"the worker process could not be started: {reason}") from error
@@ -129,12 +156,33 @@ class WorkerProcess:
             self._kill()
             raise EOFError
         ours.send(self._limits)
-        ours.send(self._setup())
-        self._connection = ours
+        ours.send(_Setup(self._setup()))
+        self._connection, self._first_bytes = ours, 0
         return ours
 
-    def _log_failure(self, started: "Future[Connection]") -> None:
-        error = None if started.cancelled() else started.exception()
+    def _start(self, descriptor: int) -> "subprocess.Popen[bytes] | ForkedProcess":
+        server = fork_server.server() if self._is_forked else None
+        if server is not None:
+            with suppress(OSError):  # it was killed
+                return server.fork(self._module, descriptor)
+        return child_process.start(
+            child_process.python_command(self._module, str(descriptor)),
+            pass_fds=[descriptor],
+            variables=_ONE_THREAD,
+        )
+
+    def _end_if_grown(self) -> None:
+        """End a limited process that has kept much memory after a request."""
+        process = self._process
+        if self._limits is None or process is None:
+            return
+        now = used_memory(process.pid)
+        self._first_bytes = self._first_bytes or now
+        if now - self._first_bytes > _MOST_GROWTH:
+            self._discard()
+
+    def _log_failure(self, done: "Future[Any]") -> None:
+        error = None if done.cancelled() else done.exception()
         if error is not None and not self._closed.is_set():
             _LOG.error("%s: %s", self._module, error)
 
@@ -159,18 +207,20 @@ def serve(arguments: Sequence[str], prepare: Callable[[Any], Callable[[Any], obj
 
     Args:
         arguments: Of the ``main`` that calls this.
-        prepare: Called with the setup; returns the function that answers a request. An exception
-            of either becomes the answer.
+        prepare: Called with each setup; returns the function that answers the requests after it. An
+            exception of either becomes the answer.
     """
     connection = Connection(int(arguments[0]))
     with suppress(EOFError, OSError):  # the parent ended
         limits: WorkerLimits | None = connection.recv()
-        prepared, answer = _attempt(prepare, connection.recv())
         while True:
-            request = connection.recv()
+            message = connection.recv()
+            if isinstance(message, _Setup):
+                prepared, answer = _attempt(prepare, message.content)
+                continue
             if limits is not None:
                 limits.apply()
-            _send(connection, *(_attempt(answer, request) if prepared else (False, answer)))
+            _send(connection, *(_attempt(answer, message) if prepared else (False, answer)))
     return 0
 
 

@@ -112,6 +112,7 @@ class ControllerInfo:
     Attributes:
         name: Full name of the node.
         state: Active state; empty while unknown.
+        reason: Why it is in that state; empty without a reason.
         states: All states.
         transitions: All transitions.
         available: Labels of the transitions from the active state.
@@ -120,10 +121,16 @@ class ControllerInfo:
 
     name: str
     state: str = ""
+    reason: str = ""
     states: tuple[str, ...] = ()
     transitions: tuple[TransitionInfo, ...] = ()
     available: tuple[str, ...] = ()
     events: tuple[tuple[float, TransitionInfo], ...] = ()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether an error has stopped it."""
+        return self.state == "error"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

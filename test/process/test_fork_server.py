@@ -1,43 +1,139 @@
-"""The processes of tests, which end with them."""
+"""Processes that a copy of this one forks."""
 
+import os
 import signal
 import subprocess
 import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from multiprocessing.connection import Pipe
 from pathlib import Path
 
-import fork_server
 import pytest
 
-TIMEOUT_S = 120.0
-PROGRAM = """
-import subprocess, sys
-child = "import time; print('ready', flush=True); time.sleep(600)"
-subprocess.run([sys.executable, "-c", child])
-"""
-TESTS = """
-import os, sys
-from fork_server import fork_server
-fork_server().fork(sys.argv[1], env=os.environ, stdout=1)
-sys.stdin.read()
+from mujoco_ros.process import fork_server
+from mujoco_ros.process.fork_server import ForkServer
+from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimits
+from mujoco_ros.process.worker_process import WorkerProcess
+
+LIMITS = WorkerLimits(processor_s=60.0, wall_s=100.0, memory_bytes=1 << 30)
+MODULE = """
+import os, time
+from mujoco_ros.process.worker_process import serve
+kept = []
+
+def keep(size):
+    kept.append(bytearray(b"x") * size)
+    return os.getpid()
+
+def main(arguments):
+    return serve(arguments, lambda _setup: keep)
 """
 
 
-@pytest.mark.parametrize("number", [None, signal.SIGTERM, signal.SIGKILL])
-def test_forked_programs_and_their_children_end_with_the_tests(
-    number: signal.Signals | None, tmp_path: Path
-):
-    program = tmp_path / "program.py"
-    program.write_text(PROGRAM)
-    with subprocess.Popen(
-        [sys.executable, "-c", TESTS, str(program)],
-        cwd=Path(fork_server.__file__).parent,
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServer]:
+    """A server that finds the module above."""
+    (tmp_path / "forked_worker.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(fork_server, "_servers", [])
+    fork_server.start_server()
+    made = fork_server.server()
+    assert made is not None
+    yield made
+    os.kill(made.pid, signal.SIGKILL)
+    os.waitpid(made.pid, 0)
+
+
+@pytest.fixture
+def worker(server: ForkServer) -> Iterator[WorkerProcess]:
+    made = WorkerProcess("forked_worker", lambda: None, limits=LIMITS, is_forked=True)
+    yield made
+    made.close()
+
+
+def parent(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return int(status.partition("PPid:")[2].split()[0])
+
+
+def has_ended(pid: str) -> bool:
+    """Return whether a process has ended; the exit code of an orphan may be uncollected."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_a_worker_is_a_fork_that_is_named_after_its_module(server, worker) -> None:
+    pid = worker.submit(1).result(100.0)
+    assert pid == worker.pid
+    assert parent(pid) == server.pid
+    assert Path(f"/proc/{pid}/comm").read_text() == "forked_worker\n"
+    assert worker.submit(1).result(100.0) == pid
+
+
+def test_a_killed_worker_is_replaced(worker) -> None:
+    first = worker.submit(1).result(100.0)
+    os.kill(first, signal.SIGSTOP)
+    request = worker.submit(1)
+    os.kill(first, signal.SIGKILL)
+    with pytest.raises(WorkerDiedError, match="SIGKILL"):
+        request.result(100.0)
+    assert worker.submit(1).result(100.0) != first
+
+
+def test_a_worker_that_keeps_much_memory_is_replaced(worker) -> None:
+    first = worker.submit(1).result(100.0)
+    assert worker.submit(1 << 20).result(100.0) == first
+    assert worker.submit(100 << 20).result(100.0) == first
+    assert worker.submit(1).result(100.0) != first
+    assert not Path(f"/proc/{first}").exists()
+
+
+def test_a_worker_is_started_by_python_without_the_server(server, worker, monkeypatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", sys.path[0])
+    os.kill(server.pid, signal.SIGKILL)
+    os.waitid(os.P_PID, server.pid, os.WEXITED | os.WNOWAIT)
+    assert parent(worker.submit(1).result(100.0)) == os.getpid()
+
+
+def test_a_process_reports_its_exit_code(server) -> None:
+    ours, theirs = Pipe()
+    process = server.fork("no_such_module", theirs.fileno())
+    assert process.wait(100.0) == process.poll() == 1
+    process.kill()
+    process = server.fork("forked_worker", theirs.fileno())
+    theirs.close()
+    assert process.poll() is None
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(0.01)
+    ours.close()  # the worker has no client
+    assert process.wait(100.0) == 0
+
+
+def test_server_and_workers_end_with_their_program(tmp_path: Path) -> None:
+    (tmp_path / "forked_worker.py").write_text(MODULE)
+    program = textwrap.dedent("""
+        from mujoco_ros.process import fork_server
+        from mujoco_ros.process.worker_process import WorkerProcess
+        fork_server.start_server()
+        worker = WorkerProcess("forked_worker", lambda: None, is_forked=True)
+        print(fork_server.server().pid, worker.submit(1).result(), flush=True)
+        input()
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
         text=True,
-    ) as tests:
-        assert tests.stdout
-        assert tests.stdout.readline() == "ready\n"
-        if number is not None:
-            tests.send_signal(number)
-        # Ends the input, and waits for the end of the output, which all processes share.
-        assert tests.communicate(timeout=TIMEOUT_S) == ("", None)
+    )
+    assert process.stdout is not None
+    pids = process.stdout.readline().split()
+    assert len(pids) == 2
+    process.kill()
+    process.communicate()
+    while not all(map(has_ended, pids)):
+        time.sleep(0.01)

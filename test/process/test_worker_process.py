@@ -71,6 +71,19 @@ def test_it_answers_in_order_with_a_result_or_an_error(worker):
     assert answers[4].result(TIMEOUT_S) == "setup 5"
 
 
+def test_another_setup_holds_for_later_requests_also_in_another_process(worker):
+    before = worker.submit("1")
+    worker.prepare(lambda: "another setup")
+    after = worker.submit("2")
+    assert before.result(TIMEOUT_S) == "setup 1"
+    assert after.result(TIMEOUT_S) == "another setup 2"
+    with pytest.raises(WorkerDiedError):
+        worker.submit("die").result(TIMEOUT_S)
+    assert worker.submit("3").result(TIMEOUT_S) == "another setup 3"
+    worker.close()
+    worker.prepare(lambda: "unused")
+
+
 def test_an_invalid_setup_fails_each_request_and_keeps_the_process(start):
     worker = start("invalid")
     for request in ("1", "2"):

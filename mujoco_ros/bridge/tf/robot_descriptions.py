@@ -25,6 +25,7 @@ class RobotDescriptions(Component):
         self._node, self._endpoints = context.node, context.endpoints
         self._has_controllers = context.has_controllers
         self._publishers: dict[Part, Publisher] = {}
+        self._known: dict[Part, RobotDescription] = {}
         self.build(context.simulation.plant)
         self.finish()
 
@@ -39,7 +40,8 @@ class RobotDescriptions(Component):
         Raises:
             UserInputError: A file that a description is made from is wrong.
         """
-        described = descriptions(plant.assembly, plant.layout)
+        described = descriptions(plant.assembly, plant.layout, self._known)
+        self._known = dict(zip(plant.assembly.robots, described, strict=True))
         if not self._has_controllers:
             described = with_hardware(self._node, plant, described)
         self._next = plant, described

@@ -10,6 +10,7 @@ from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.process import fork_server
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
     WorkerLimitError,
@@ -35,14 +36,27 @@ class BuildCancelledError(RuntimeError):
 class TrialBuilds(Component):
     """Builds models in a worker process, which a model may crash, fill or keep busy.
 
-    The process starts with the first model. If it dies, the next model starts another one.
+    The process starts with the first model or, to rehearse, with the simulator. If it dies, or
+    keeps much memory, the next model starts another one.
     """
 
-    def __init__(self, limits: WorkerLimits = LIMITS) -> None:
-        """Prepare the worker process."""
-        self._cancelled = False
+    def __init__(
+        self, limits: WorkerLimits = LIMITS, rehearsal: Callable[[], object] | None = None
+    ) -> None:
+        """Prepare the worker process.
+
+        Args:
+            limits: Limits of one model.
+            rehearsal: What a process that is a fork of the simulator does before the first model,
+                which then takes no longer than the others.
+        """
+        self._cancelled, self._rehearsal = False, rehearsal
         self._worker = WorkerProcess(
-            trial_worker.__name__, lambda: None, died=WorkerDiedError, limits=limits
+            trial_worker.__name__,
+            lambda: None,
+            died=WorkerDiedError,
+            limits=limits,
+            is_forked=True,
         )
 
     @property
@@ -82,6 +96,11 @@ class TrialBuilds(Component):
         self._cancelled = False
 
     rollback = finish
+
+    def start(self) -> None:
+        """Fork the process, where that is possible, and have it rehearse."""
+        if self._rehearsal is not None and fork_server.server() is not None:
+            self._worker.submit(partial(trial_worker.discard, self._rehearsal))
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""

@@ -1,10 +1,12 @@
 """The worker process that builds the models of clients on trial."""
 
 import logging
+import os
 import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from typing import Any
 
 import mujoco
@@ -15,6 +17,9 @@ from mujoco_ros.process.worker_process import serve
 
 _STACK_BYTES = 3 << 19
 """Less than the 2 MB of a thread where the stack of a process is unlimited."""
+_SOON, _LATER = -10, 5
+"""Nice values of a trial at first, and of a long one."""
+_LONG_S = 1.0
 Trial = Callable[[], Any]
 """Reads and compiles a model; it and its result can be pickled."""
 
@@ -29,10 +34,25 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
-    """Run a trial in a thread with less memory for recursion than the simulator's threads have."""
+    """Run a trial in a thread with less memory for recursion than the simulator's threads have.
+
+    It has a high priority, as far as the system permits, since a client waits, and a low one if it
+    takes long.
+    """
     threading.stack_size(_STACK_BYTES)
+    _set_nice(_SOON)
     with ThreadPoolExecutor(1) as pool:
-        return pool.submit(_record, trial).result()
+        done = pool.submit(_record, trial)
+        if not wait([done], _LONG_S).done:
+            _set_nice(_LATER)
+        return done.result()
+
+
+def _set_nice(nice: int) -> None:
+    """Set the nice value of all threads of this process, if that is permitted."""
+    with suppress(OSError):
+        for thread in os.listdir("/proc/self/task"):
+            os.setpriority(os.PRIO_PROCESS, int(thread), nice)
 
 
 def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:

@@ -38,6 +38,7 @@ class FsmController:
         self.period = 1.0 / table.rate
         self.awaited: list[Future[Any]] = []
         self._robot: RobotModel | None = None
+        self._robot_in_scene: RobotModel | None = None
         self._context: StateContext | None = None
         self._robots: dict[str, StateContext] = {}  # by name in the table
 
@@ -64,7 +65,11 @@ class FsmController:
             except StateError as error:
                 place = calls.place_of(error)
                 raise UserInputError(f"controller '{self.table.name}': {place}: {error}") from error
-        self._robot = robot
+        self._robot = self._robot_in_scene = robot
+
+    def follow(self, robot: RobotModel) -> None:
+        """Give the states the same robot in another scene, from the next tick on."""
+        self._robot_in_scene = robot
 
     def reset(self) -> None:
         """Reset the machine and remove all values that states put into the store."""
@@ -85,6 +90,7 @@ class FsmController:
         # States can set every attribute, which ends with the tick.
         context.observation, context.time, context.period = observation, t, self.period
         context.robot, context.store, context.seed = self._configured(), self.store, self.seed
+        context.robot_in_scene = self._robot_in_scene or context.robot
         for name, own in self._robots.items():
             own.observation, own.time, own.period = observation.robots[name], t, self.period
             own.robot, own.store, own.seed = (
@@ -92,6 +98,7 @@ class FsmController:
                 self.stores[name],
                 self.seed,
             )
+            own.robot_in_scene = context.robot_in_scene.robots[name]
             own.robots = self._robots
         context.robots = self._robots
         self.awaited.clear()

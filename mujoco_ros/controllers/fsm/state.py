@@ -16,7 +16,9 @@ class StateContext:
     """One tick of a controller.
 
     Attributes:
-        robot: The controlled robot.
+        robot: The controlled robot, as `State.configure` got it.
+        robot_in_scene: The same robot in the scene of this tick. After objects or other robots were
+            added or deleted it is another object, with another model and other addresses in it.
         store: Values shared by the states and the host.
         observation: Observation of this tick.
         time: Time of the tick [s].
@@ -32,7 +34,7 @@ class StateContext:
 
     __slots__ = (
         *("_awaited", "_references", "elapsed", "observation", "period", "reason", "robot"),
-        *("robots", "seed", "store", "time"),
+        *("robot_in_scene", "robots", "seed", "store", "time"),
     )
 
     def __init__(
@@ -49,7 +51,8 @@ class StateContext:
     ) -> None:
         """Use `references` and `awaited` without a copy."""
         self.robots: Mapping[str, StateContext] = robots or {}
-        self.robot, self.store, self.observation = robot, store, observation
+        self.robot = self.robot_in_scene = robot
+        self.store, self.observation = store, observation
         self.period, self.seed = period, seed
         self.time = self.elapsed = 0.0
         self.reason = ""

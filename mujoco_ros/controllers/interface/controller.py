@@ -11,8 +11,9 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 class Controller(Protocol):
     """Computes joint references from observations at a fixed rate.
 
-    A host calls `configure` once, `reset` after every reset of the simulation, and `step` at every
-    tick. An exception in `step` stops the controller, and the robot holds its position.
+    A host calls `configure` once, `follow` after every change of the scene, `reset` after every
+    reset of the simulation, and `step` at every tick. An exception in `step` stops the controller,
+    and the robot holds its position.
 
     Attributes:
         period: Time between two ticks [s].
@@ -29,6 +30,9 @@ class Controller(Protocol):
         Raises:
             UserInputError: The controller cannot command this robot.
         """
+
+    def follow(self, robot: RobotModel) -> None:
+        """Continue with the same robot in another scene: objects or other robots have changed."""
 
     def reset(self) -> None:
         """Return to the state after `configure`."""

@@ -22,7 +22,7 @@ class RobotModel:
         gripper: Index of the gripper's joint; None without a gripper.
         prefix: Prefix of the robot's names in `model`.
         model: Private copy of the scene's ``mujoco.MjModel`` for kinematics and planning; it is not
-            simulated.
+            simulated, and never changes: another scene has another `RobotModel`.
         qpos: Addresses of the joints in ``qpos``.  # (n,)
         dof: Addresses of the joints in ``qvel``.  # (n,)
         robots: The robots of a controller of several, by the name in its table; their joints

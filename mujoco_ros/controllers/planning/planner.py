@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Protocol
 
+import mujoco
+
 from mujoco_ros.controllers.planning.errors import PlannerDiedError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
@@ -17,6 +19,13 @@ class Planner(Protocol):
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Request a plan; the future fails with a MotionError if no motion exists."""
 
+    def follow(self, model: mujoco.MjModel) -> None:
+        """Answer later requests in another scene, whose model has the same chain.
+
+        Raises:
+            UserInputError: The model has no such chain.
+        """
+
     def finish(self) -> None:
         """Release the planner, without waiting, once it has answered the requests made so far."""
 
@@ -29,7 +38,7 @@ class InlinePlanner:
 
     def __init__(self, chain: Chain) -> None:
         require("planning", "planning")
-        self._plan = _plan_function(chain)
+        self._chain, self._plan = chain, _plan_function(chain)
 
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done."""
@@ -39,6 +48,11 @@ class InlinePlanner:
         except Exception as error:
             future.set_exception(error)
         return future
+
+    def follow(self, model: mujoco.MjModel) -> None:
+        """Plan in another scene."""
+        self._chain = self._chain.within(model)
+        self._plan = _plan_function(self._chain)
 
     def finish(self) -> None:
         """Do nothing: all requests are answered."""
@@ -56,6 +70,7 @@ class ProcessPlanner:
 
     def __init__(self, chain: Chain) -> None:
         require("planning", "planning")
+        self._chain = chain
         self._worker = WorkerProcess(__name__, lambda: chain, PlannerDiedError)
         self._worker.start()
 
@@ -67,6 +82,11 @@ class ProcessPlanner:
     def submit(self, request: Request) -> "Future[MotionPlan]":
         """Return a future that is done when the process has returned the plan."""
         return self._worker.submit(request)
+
+    def follow(self, model: mujoco.MjModel) -> None:
+        """Plan later requests in another scene, in the same process."""
+        self._chain = chain = self._chain.within(model)
+        self._worker.prepare(lambda: chain)
 
     def finish(self) -> None:
         """End the process, without waiting, once it has answered the requests made so far."""

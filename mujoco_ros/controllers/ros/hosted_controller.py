@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakSet
@@ -13,6 +14,7 @@ from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticRepo
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
+from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
@@ -27,6 +29,7 @@ from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import INACTIVE, ControllerHost
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.histogram import Histogram
 
 T = TypeVar("T")
@@ -96,6 +99,7 @@ class HostedController(Component):
             self._topics = ControllerTopics(
                 endpoints, controller, layout, self._submit, now=lambda: simulation.time
             )
+        host.on_scene.append(self._follow)
         host.on_gains.append(GainDisplay(endpoints, simulation, show_gains).changed)
         parameters = Parameters(self.node, self._submit)
         StateParameters(parameters, supervised.machine)
@@ -116,6 +120,10 @@ class HostedController(Component):
         """Add the controller's node to the executor of the simulator's node."""
         if self._simulator_node.executor is not None:
             self._simulator_node.executor.add_node(self.node)
+
+    def build(self, plant: Plant) -> None:
+        """Copy the model that may be simulated next for the controller."""
+        self.host.build(plant)
 
     def wait(self, now: float) -> float:
         """Stop the clock while the next tick needs a future that is not done."""
@@ -176,6 +184,12 @@ class HostedController(Component):
         planner = ProcessPlanner(chain)
         self._planners.add(planner)
         return planner
+
+    def _follow(self, robot: RobotModel) -> None:
+        """Have the planners plan in another scene."""
+        for planner in tuple(self._planners):
+            with suppress(UserInputError):  # of a robot that is gone: its states close it
+                planner.follow(robot.model)
 
     def _submit(self, call: Callable[[], T]) -> "Future[T]":
         return self._simulation.commands.submit(call, urgent=True)

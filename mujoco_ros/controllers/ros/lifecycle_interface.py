@@ -113,6 +113,7 @@ class LifecycleInterface:
         self._made_lines, self._rejection_lines = _BurstLimit(), _BurstLimit()
         self._events = endpoints.publisher(msg.TransitionEvent, "~/transition_event", RELIABLE)
         self._states = endpoints.publisher(String, "~/state", LATCHED)
+        self._reasons = endpoints.publisher(String, "~/reason", LATCHED)
         self._services = [
             Service(self._node, kind, f"~/{name}", handler)
             for name, kind, handler in (
@@ -123,7 +124,7 @@ class LifecycleInterface:
                 ("change_state", srv.ChangeState, self._change_state),
             )
         ]
-        self._publish_state(supervised.state)
+        self._publish_state(supervised.state, supervised.error)
         supervised.on_change.append(self._schedule)
 
     def _get_state(self, _request: Any, answer: Responder) -> None:
@@ -222,7 +223,7 @@ class LifecycleInterface:
             self._published_event = event.number
             self._publish_event(event)
             if event.transition.start == self._state:  # false inside a branch of a parallel state
-                self._publish_state(event.transition.goal)
+                self._publish_state(event.transition.goal, event.reason)
 
     def _publish_event(self, event: TransitionEvent) -> None:
         made = event.transition
@@ -240,10 +241,11 @@ class LifecycleInterface:
             is_exceeded = self._made_lines.is_exceeded()
             (self._logger.debug if is_exceeded else self._logger.info)(text + reason)
 
-    def _publish_state(self, state: str) -> None:
+    def _publish_state(self, state: str, reason: str) -> None:
         self._state = state
-        with contextlib.suppress(rclpy_implementation.RCLError):
-            self._states.publish(String(data=state))
+        for publisher, text in ((self._reasons, reason), (self._states, state)):
+            with contextlib.suppress(rclpy_implementation.RCLError):
+                publisher.publish(String(data=text))
 
     def _state_message(self, state: str) -> msg.State:
         return msg.State(id=self._ids.get(state, 0), label=state)

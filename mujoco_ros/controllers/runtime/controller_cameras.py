@@ -58,7 +58,8 @@ class ControllerCameras:
         self._cameras = robot_cameras(plant.layout, index)
         self._plant = plant
         self._pending: list[_Pending] = []
-        self._worker = WorkerProcess(_PROCESS, lambda: (plant.model, backend, seed))
+        self._setup = lambda: (plant.model, backend, seed)
+        self._worker = WorkerProcess(_PROCESS, self._setup)
 
     def request(self, camera: str, sampled: float, time: float) -> "Future[Image]":
         """Request an image of the current sample.
@@ -114,10 +115,11 @@ class ControllerCameras:
         return any(it.delivered is future for it in self._pending)
 
     def take_over(self, other: "ControllerCameras") -> None:
-        """Deliver the pending requests of the cameras of a replaced model."""
+        """Continue with the pending requests and the process of a replaced model."""
         self._pending += other._pending
         other._pending = []
-        other._worker.finish()
+        self._worker = other._worker
+        self._worker.prepare(self._setup)
 
     def cancel(self) -> None:
         """Cancel all requests."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from copy import copy
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
@@ -18,6 +20,7 @@ from mujoco_ros.controllers.interface.host import (
     Image,
 )
 from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.runtime.robot_binding import RobotBinding
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
@@ -26,6 +29,8 @@ from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.simulation import Simulation
 
 INACTIVE = "inactive"
@@ -55,6 +60,7 @@ class ControllerHost:
         observation_filter: Applied to every observation, for sensor noise; None by default.
         command_filter: Applied to the commands of every tick, with its time; None by default.
         on_gains: Called when the controller may have changed the gains.
+        on_scene: Called with the robot in another scene, before the controller gets it.
     """
 
     def __init__(
@@ -84,11 +90,13 @@ class ControllerHost:
         self.observation_filter: Callable[[Observation], Observation] | None = None
         self.command_filter: Callable[[float, np.ndarray], np.ndarray] | None = None
         self.on_gains: list[Callable[[], object]] = []
+        self.on_scene: list[Callable[[RobotModel], object]] = []
         self._simulation, self._controller, self._name = simulation, controller, robot
         self._rendering, self._joints = rendering, tuple(joints)
         self._stream = StreamSettings(period=controller.period)
         self._awaited: list[Future[Any]] = []
         self._time = 0.0  # of the last tick [s]
+        self._copy: tuple[Plant, mujoco.MjModel] | None = None
         self._steps_per_tick = self._checked_steps_per_tick()
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
@@ -192,6 +200,10 @@ class ControllerHost:
         self._bindings.restore_gains()  # a teardown may have set gains from before the reset
         self._notify_gains()
 
+    def build(self, plant: Plant) -> None:
+        """Copy the model that may be simulated next, in any thread."""
+        self._copy = plant, copy(plant.model)
+
     def prepare_activation(self) -> None:
         """Prepare `activate`, which then cannot fail.
 
@@ -290,11 +302,12 @@ class ControllerHost:
         return find_robots(plant, self._controller.table.robots, self._name)
 
     def _follow_model(self) -> None:
-        """Continue in another model; the controller keeps its `RobotModel` until a reset."""
+        """Continue with the same robot in another model."""
         robots = self._simulation.assembly.robots
         removed = [part.name for part in self._bindings.parts if part not in robots]
         if not removed:
             self._rebind(self._find())
+            self._controller.follow(self._robot_model())
             self._update_timestep()
         elif self.is_active and not self.supervised.error:
             self._awaited.clear()
@@ -315,8 +328,21 @@ class ControllerHost:
         self._bindings.take_over(previous)
 
     def _configure(self) -> None:
-        self.supervised.configure(self._bindings.model())
+        self.supervised.configure(self._robot_model())
         self._configured = self._bindings.plant
+
+    def _robot_model(self) -> RobotModel:
+        """Return the robot in a copy of the simulated model."""
+        plant, (copied, private) = self._bindings.plant, self._copy or (None, None)
+        self._copy = None
+        if copied is plant and private is not None:
+            scatter(private, gather(plant.model))  # it may have been edited since
+        else:
+            private = copy(plant.model)
+        robot = self._bindings.model(private)
+        for call in self.on_scene:
+            call(robot)
+        return robot
 
     def _provide(self, name: str, store: Store) -> None:
         """Provide the functions of the host for the robot with a name in the table."""

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any
 
+import mujoco
 import numpy as np
 
 from mujoco_ros.control.robot_control import RobotControl
@@ -48,11 +49,12 @@ class RobotBindings:
         """Return whether one of the robots has this command arbitration."""
         return any(it.control is control for it in self._all)
 
-    def model(self) -> RobotModel:
-        """Return the robot, or the robots, as the controller has them."""
+    def model(self, private: mujoco.MjModel) -> RobotModel:
+        """Return the robot, or the robots, in a private copy of the model."""
         if self._single is not None:
-            return robot_model(self.plant, self._single.index)
-        models = {name: robot_model(self.plant, it.index) for name, it in self.each.items()}
+            return robot_model(self.plant, self._single.index, private)
+        each = self.each.items()
+        models = {name: robot_model(self.plant, it.index, private) for name, it in each}
         return RobotModel.of_several(models)
 
     def observe(self, time: float) -> Observation:

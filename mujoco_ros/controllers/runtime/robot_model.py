@@ -58,8 +58,8 @@ def find_robot(plant: Plant, name: str = "") -> int:
     return chosen[0]
 
 
-def robot_model(plant: Plant, index: int) -> RobotModel:
-    """Return the robot with an index; its model is a copy of the simulated one."""
+def robot_model(plant: Plant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
+    """Return the robot with an index in `private`, by default a copy of the simulated model."""
     robot, joints = plant.layout.robots[index], plant.layout.robots[index].joints
     model, controlled = plant.model, plant.controls[index].joints
     return RobotModel(
@@ -72,7 +72,7 @@ def robot_model(plant: Plant, index: int) -> RobotModel:
         home=plant.start.qpos[joints.qpos],
         gripper=robot.gripper,
         prefix=robot.prefix,
-        model=copy.copy(model),
+        model=copy.copy(model) if private is None else private,
         qpos=joints.qpos.copy(),
         dof=joints.dof.copy(),
     )

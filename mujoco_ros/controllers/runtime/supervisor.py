@@ -192,7 +192,7 @@ class SupervisedController:
             if self.state in self.machine.states:
                 label = label or _RESET
             change = Transition(id=0, label=label or self.state, start=before, goal=self.state)
-            self.log.record(change, time=self._now())
+            self.log.record(change, time=self._now(), reason=self.error)
         self._last_event = self.log.count
         if self._last_event > known:
             for call in self.on_change:

@@ -11,6 +11,7 @@ from mujoco_ros.model.packages import package_directory, share_directory
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
@@ -48,13 +49,24 @@ def describe(scene: str) -> list[RobotDescription]:
     return descriptions(assembly, lay_out(assembly))
 
 
-def descriptions(assembly: Assembly, layout: ModelLayout) -> list[RobotDescription]:
-    """Return each robot's description: the URDF of the scene, or one exported from the model."""
-    config = assembly.config
+def descriptions(
+    assembly: Assembly, layout: ModelLayout, known: Mapping[Part, RobotDescription] | None = None
+) -> list[RobotDescription]:
+    """Return each robot's description: the URDF of the scene, or one exported from the model.
+
+    Args:
+        assembly: The scene.
+        layout: Its robots.
+        known: Descriptions of robots of the scene before a change, which are used again.
+    """
+    config, known = assembly.config, known or {}
     found = []
     for part, robot_config, robot in zip(
         assembly.robots, config.robots, layout.robots, strict=True
     ):
+        if part in known:
+            found.append(known[part])
+            continue
         source = robot_config.urdf
         if source is None and config.path(robot_config.model).suffix == ".urdf":
             source = robot_config.model

@@ -221,6 +221,9 @@ def _build(
         _merge(spec, parts)
         write_options(spec.option, config.physics)
         reserve_attributes(spec)
+        # Beside a simulation, threads of the compiler would wait for a processor; this one has a
+        # priority.
+        spec.compiler.usethread = before is None
         try:
             model = spec.compile()
         except ENGINE_ERRORS as error:

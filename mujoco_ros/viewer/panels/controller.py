@@ -11,7 +11,8 @@ from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.formats import format_stamp
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.state_graph import StateGraph
-from mujoco_ros.viewer.style import FILL
+from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.style import BAD, FILL
 
 _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 
@@ -52,7 +53,10 @@ class ControllerPanel(Panel):
             selected = widgets.combo("##controller", self._selected, sorted(controllers))
             self._selected = selected or self._selected
         controller = controllers[self._selected]
-        widgets.text(f"{controller.name} is {controller.state or 'in an unknown state'}")
+        colour = BAD if controller.is_stopped else None
+        widgets.text(f"{controller.name} is {controller.state or 'in an unknown state'}", colour)
+        if controller.reason:
+            widgets.text(printable(controller.reason, keep="\n"), colour)
         self._build_transitions(controller)
         if self._request is not None:
             widgets.request_result(self._request)

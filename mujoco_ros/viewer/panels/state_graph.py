@@ -45,7 +45,8 @@ class StateGraph:
         )
         _draw_arrows(controller, layout, origin)
         for state, place in layout.places.items():
-            _draw_box(state, place, origin, is_active=state == controller.state)
+            active = style.BAD if controller.is_stopped else style.GOOD
+            _draw_box(state, place, origin, active if state == controller.state else None)
         shown, self._shown = self._shown, (controller.name, controller.state)
         if shown != self._shown and controller.state in layout.places:
             middle = layout.places[controller.state].middle.y
@@ -125,14 +126,15 @@ def _draw_arrow(route: parts.Route, origin: parts.Point, colour: int, thickness:
 
 
 def _draw_box(
-    state: str, place: parts.BoxPlacement, origin: parts.Point, *, is_active: bool
+    state: str, place: parts.BoxPlacement, origin: parts.Point, active: style.Colour | None
 ) -> None:
+    """Draw a state, in a colour if it is active."""
     draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
     low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
     high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
-    fill = style.vec4(style.GOOD) if is_active else theme(imgui.Col.Button)
+    fill = style.vec4(active) if active else theme(imgui.Col.Button)
     draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
-    ink = style.vec4(style.WHITE) if is_active else theme(imgui.Col.Text)
+    ink = style.vec4(style.WHITE) if active else theme(imgui.Col.Text)
     size = imgui.CalcTextSize(state)
     middle = parts.Point(origin.x + place.middle.x, origin.y + place.middle.y)
     corner = imgui.Vec2(middle.x - 0.5 * size.x, middle.y - 0.5 * size.y)

@@ -8,8 +8,9 @@ from lifecycle_msgs.msg import TransitionDescription, TransitionEvent
 from lifecycle_msgs.srv import ChangeState, GetAvailableStates, GetAvailableTransitions, GetState
 from rclpy.node import Node
 from rclpy.subscription import Subscription
+from std_msgs.msg import String
 
-from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.viewer.clients import ControllerInfo, Request, TransitionInfo
@@ -24,7 +25,7 @@ _EVENT_CAPACITY = 50
 
 @dataclass
 class _Machine:
-    subscription: Subscription
+    subscriptions: tuple[Subscription, ...]
     poll_at: float = 0.0
 
 
@@ -92,7 +93,8 @@ class StateMachines:
         }
         for name in self._machines.keys() - present:
             self._caller.forget(f"{name}/")
-            self._endpoints.close(self._machines.pop(name).subscription)
+            for subscription in self._machines.pop(name).subscriptions:
+                self._endpoints.close(subscription)
         self.known = {name: info for name, info in self.known.items() if name in present}
         for name in sorted(present - self._machines.keys()):
             self._add(name)
@@ -104,10 +106,15 @@ class StateMachines:
             self._update(name, state=event.goal_state.label, events=events)
             self._poll_soon(name)
 
+        def on_reason(reason: String) -> None:
+            self._update(name, reason=reason.data)
+
         self.known = {**self.known, name: ControllerInfo(name=name)}
+        subscribe = self._endpoints.subscription
         self._machines[name] = _Machine(
-            self._endpoints.subscription(
-                TransitionEvent, f"{name}/transition_event", on_event, RELIABLE
+            (
+                subscribe(TransitionEvent, f"{name}/transition_event", on_event, RELIABLE),
+                subscribe(String, f"{name}/reason", on_reason, LATCHED),
             )
         )
 

@@ -16,7 +16,7 @@ from std_srvs.srv import Trigger
 
 OK = Result.RESULT_OK
 PARSE_ERROR = Codes.Response.RESOURCE_PARSE_ERROR
-WORKER = "mujoco_ros.bridge.trial_builds.trial_worker"
+WORKER = "trial_worker"
 ATTACHED = (
     "<mujoco model='rec'><asset><model name='k' file='{0}'/></asset><worldbody>"
     "<body name='b'><attach model='k' body='b' prefix='k_'/></body></worldbody></mujoco>"
@@ -139,21 +139,31 @@ def test_many_entities_in_one_request_are_refused(remote) -> None:
     )
 
 
-def worker_of(remote: SimulatorClient) -> int:
-    """Return the process of the trial builds."""
-    for children in Path(f"/proc/{remote.simulator.process.pid}/task").glob("*/children"):
-        for pid in children.read_text().split():
-            if WORKER in Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0"):
-                return int(pid)
-    raise AssertionError("there is none")
+def children(pid: int) -> Iterator[int]:
+    for listing in Path(f"/proc/{pid}/task").glob("*/children"):
+        yield from map(int, listing.read_text().split())
+
+
+def workers(remote: SimulatorClient) -> list[int]:
+    """Return the processes of the trial builds, which are forked."""
+    grandchildren = (
+        pid for child in children(remote.simulator.process.pid) for pid in children(child)
+    )
+    return [pid for pid in grandchildren if Path(f"/proc/{pid}/comm").read_text().strip() == WORKER]
+
+
+def send(number: signal.Signals, pids: list[int]) -> None:
+    assert pids
+    for pid in pids:
+        os.kill(pid, number)
 
 
 @pytest.mark.timeout(600)
 def test_others_are_answered_while_a_model_is_built_and_its_crash_is_an_error(remote) -> None:
     """The worker process is stopped as by a model that takes long, and then killed."""
     assert spawn(remote, text=BALL, name="first", initial_pose=at(z=3.0)).result.result == OK
-    worker = worker_of(remote)
-    os.kill(worker, signal.SIGSTOP)
+    stopped = workers(remote)
+    send(signal.SIGSTOP, stopped)
     waiting = remote.request(
         "SpawnEntity",
         **named_resource(Codes.Request, text=BALL),
@@ -163,7 +173,7 @@ def test_others_are_answered_while_a_model_is_built_and_its_crash_is_an_error(re
     assert "first" in remote.call("GetEntities").entities
     assert remote.call("GetEntityState", entity="first").result.result == OK
     assert not waiting.done()
-    os.kill(worker, signal.SIGKILL)
+    send(signal.SIGKILL, stopped)
     result = remote.listener.result(waiting).result
     assert (result.result, "SIGKILL" in result.error_message) == (PARSE_ERROR, True)
     assert spawn(remote, text=BALL, name="second", initial_pose=at(z=5.0)).result.result == OK
@@ -182,7 +192,7 @@ def test_a_build_can_be_cancelled(remote) -> None:
         "no change of the model is being built",
     )
     assert spawn(remote, text=BALL, name="first", initial_pose=at(z=3.0)).result.result == OK
-    os.kill(worker_of(remote), signal.SIGSTOP)
+    send(signal.SIGSTOP, workers(remote))
     ball = SpawnEntity(entity_resource=Resource(resource_string=BALL), initial_pose=at())
     waiting = remote.request("SpawnEntities", spawn_requests=[ball, ball])
     for _ in range(100):  # until the request has arrived
@@ -190,6 +200,7 @@ def test_a_build_can_be_cancelled(remote) -> None:
             break
     results = remote.listener.result(waiting).results
     assert {it.result.error_message for it in results} == {"cancelled by a client (~/cancel_build)"}
+    send(signal.SIGCONT, workers(remote))
     assert spawn(remote, text=BALL, name="second", initial_pose=at(z=5.0)).result.result == OK
     for name in ("first", "second"):
         assert remote.call("DeleteEntity", entity=name).result.result == OK
@@ -198,8 +209,8 @@ def test_a_build_can_be_cancelled(remote) -> None:
 @pytest.mark.timeout(600)
 def test_more_changes_than_can_wait_are_answered_with_busy(remote) -> None:
     assert spawn(remote, text=BALL, name="first", initial_pose=at(z=3.0)).result.result == OK
-    worker = worker_of(remote)
-    os.kill(worker, signal.SIGSTOP)
+    stopped = workers(remote)
+    send(signal.SIGSTOP, stopped)
     fields = named_resource(Codes.Request, text=BALL)
     requests = [
         remote.request("SpawnEntity", **fields, name=f"it{i}", initial_pose=at(x=i, z=9.0))
@@ -209,7 +220,7 @@ def test_more_changes_than_can_wait_are_answered_with_busy(remote) -> None:
     busy = [it.result().result.error_message for it in requests if it.done()]
     assert set(busy) == {"busy: 32 changes of the model wait"}
     assert len(busy) == 7
-    os.kill(worker, signal.SIGCONT)
+    send(signal.SIGCONT, stopped)
     done = [remote.listener.result(it).result.result for it in requests]
     assert done.count(OK) == 33
     assert remote.call("ResetSimulation").result.result == OK

@@ -9,8 +9,15 @@ from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningSc
 from mujoco_ros.controllers.planning.errors import IkError, PlannerDiedError
 from mujoco_ros.controllers.planning.planner import InlinePlanner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.model.scene.pose_config import PoseConfig
 
 TIMEOUT_S = 120.0
+BOX = """<mujoco><worldbody><body name="it"><freejoint/>
+<geom type="box" size=".03 .03 .1"/></body></worldbody></mujoco>"""
 ASIDE = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
@@ -48,6 +55,27 @@ def test_a_process_plans_the_same_bits(arm, process, detour, home, limits, down)
     assert bits(there.result(TIMEOUT_S)) == bits(here.result())
     assert bits(again.result(TIMEOUT_S)) == bits(here.result())
     assert process.pid != os.getpid()
+
+
+def test_planners_follow_another_scene(arm, process, home, limits, down):
+    scene = assemble(load_scene("arm"))
+    box = part_from_text(BOX, name="added", pose=PoseConfig(xyz=(3.0, 0.0, 0.5)))
+    move = JointMove(
+        start=home - ASIDE,
+        goal=home + ASIDE,
+        limits=limits,
+        scene=PlanningScene(objects={"added": down(0.4, 0.13, 0.5)}),
+    )
+    before = process.submit(move)
+    for planner in (here := InlinePlanner(arm), process):
+        planner.follow(rebuild(scene, add=[box]).model)
+    after = process.submit(move)
+    with pytest.raises(UserInputError, match="free object 'added' not found"):
+        before.result(TIMEOUT_S)
+    plan = after.result(TIMEOUT_S)
+    assert bits(plan) == bits(here.submit(move).result())
+    assert plan.iterations > 0, "the box is in the way"
+    process.follow(arm.model)
 
 
 def test_a_plan_that_is_impossible_fails_with_the_reason(arm, process, home, limits, down):

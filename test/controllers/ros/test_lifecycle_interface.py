@@ -144,6 +144,7 @@ def test_all_events_between_two_runs_of_the_executor_are_published_in_order(made
     assert [it.data for it in made.sent["~/state"]] == [
         *("IDLE", "WORK", "error", "IDLE", "waiting", "IDLE")
     ]
+    assert [it.data for it in made.sent["~/reason"]] == ["", "requested", "enough", "", "", ""]
 
 
 def test_a_transition_in_a_branch_is_published_without_a_change_of_the_state(made):

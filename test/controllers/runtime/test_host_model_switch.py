@@ -88,11 +88,29 @@ def test_a_controller_continues_in_another_model_and_gets_it_after_a_reset(simul
     assert set(seen[20].objects) == {"box"}
     assert simulation.references.q[0] == pytest.approx(0.2 * (0.199 - 0.005), abs=1e-3)
     assert "box/it" not in bodies(moves)
+    context = moves._context
+    assert context.robot is moves._robot, "states may have addresses in its model"
+    model = context.robot_in_scene.model
+    assert {model.body(i).name for i in range(model.nbody)} == {"world", "right/pole", "box/it"}
+    assert context.robot_in_scene.qpos.tolist() == [0] != context.robot.qpos.tolist()
     simulation.reset()
     assert {"box/it", "right/pole"} <= bodies(moves)
     assert "left/pole" not in bodies(moves)
     run(host, 100)
     assert host.supervised.state == "S0"
+
+
+def test_a_model_that_is_copied_in_advance_has_the_values_of_the_running_one(simulation, hosted):
+    host, moves, _ = hosted
+    run(host, 10)
+    plant = simulation.build_plant(rebuild(simulation.assembly, add=[part(BOX, "box")]))
+    host.build(plant)
+    simulation.model.geom_size[0] *= 2.0
+    simulation.switch_model(plant)
+    run(host, 10)
+    model = moves._context.robot_in_scene.model
+    assert model is not simulation.model
+    assert model.geom_size.tolist() == simulation.model.geom_size.tolist()
 
 
 def test_a_controller_without_its_robot_stops_until_a_robot_has_that_name(simulation, hosted):

@@ -45,6 +45,7 @@ ROLES = ("cameras", "viewer", "worker")
 """Child processes of the simulator; all but the first two are workers."""
 _TWICE = ("trial_worker",)
 """Runs for requested models, and to measure the size of spawnables."""
+_FORKS = ("fork_server", *_TWICE)
 _MAX_ZOMBIES = 4
 """A worker that was killed is reaped with the next request."""
 _CHILD = "mujoco_ros.process.child_main"
@@ -161,6 +162,8 @@ class Session:
                 words = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
                 if _CHILD in words:
                     found.append((words[words.index(_CHILD) + 2], pid))
+                elif (name := Path(f"/proc/{pid}/comm").read_text().strip()) in _FORKS:
+                    found.append((name, pid))
         return found
 
     def signal(self, role: str, number: signal.Signals) -> None:

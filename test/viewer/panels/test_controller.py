@@ -5,6 +5,7 @@ from itertools import pairwise
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerInfo, TransitionInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
 from mujoco_ros.viewer.panels import state_graph
@@ -57,6 +58,26 @@ def test_only_transitions_that_are_available_can_be_taken(show, clients):
     assert "walk, stop" in frames.texts
     frames.use("stand")
     assert clients.called("change_state") == [("/walking_controller", "stand")]
+
+
+def test_an_error_is_shown_with_its_reason_and_not_in_green(show, clients, monkeypatch):
+    fills = []
+    draw_box = state_graph._draw_box
+
+    def drawn(state, place, origin, active):
+        fills.append((state, active))
+        draw_box(state, place, origin, active)
+
+    monkeypatch.setattr(state_graph, "_draw_box", drawn)
+    names = ("idle", "standing", "walking", "error")
+    stopped = replace(WALKING, states=names, state="error", reason="no leg\nis left")
+    clients.controllers.known[WALKING.name] = stopped
+    frames = show(ControllerPanel)
+    assert {"/walking_controller is error", "no leg\nis left"} <= set(frames.texts)
+    assert dict(fills)["error"] == style.BAD
+    clients.controllers.known[WALKING.name] = replace(stopped, state="idle", reason="")
+    frames.build()
+    assert dict(fills)["idle"] == style.GOOD
 
 
 def test_a_refusal_is_shown(show, clients):

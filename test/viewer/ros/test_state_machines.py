@@ -2,6 +2,7 @@
 
 from lifecycle_msgs.msg import State, TransitionDescription
 from lifecycle_msgs.srv import GetAvailableStates, GetAvailableTransitions
+from std_msgs.msg import String
 
 from mujoco_ros.viewer.ros.state_machines import StateMachines
 
@@ -11,6 +12,17 @@ GRAPH, STATES = "/walker/get_transition_graph", "/walker/get_available_states"
 class Node:
     def get_service_names_and_types(self):
         return [("/walker/change_state", ["lifecycle_msgs/srv/ChangeState"])]
+
+
+def test_the_reason_of_a_state_is_received(caller, endpoints, monkeypatch):
+    topics = {}
+    monkeypatch.setattr(
+        endpoints, "subscription", lambda _kind, topic, take, _qos: topics.update({topic: take})
+    )
+    machines = StateMachines(Node(), caller, None, endpoints)
+    machines.tick(0.0)
+    topics["/walker/reason"](String(data="no leg is left"))
+    assert machines.known["/walker"].reason == "no leg is left"
 
 
 def test_the_graph_of_a_machine_is_requested_until_it_arrives(caller, endpoints):

@@ -2,6 +2,7 @@
 
 import logging
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from mujoco_ros.model.errors import (
     UserInputError,
 )
 from mujoco_ros.model.naming import to_name, unique_name
-from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.file_header import root_element
 from mujoco_ros.model.scene.parts import Part, load_spec, part_from_file, part_from_text
@@ -101,7 +102,13 @@ def build_alone(spawn: SpawnRequest, taken: frozenset[str], scene: str) -> None:
     Raises:
         UserInputError: It cannot be read or compiled.
     """
-    rebuild(assemble(SceneConfig(name=scene)), add=[read_entity(spawn, taken)])
+    rebuild(empty_world(scene), add=[read_entity(spawn, taken)])
+
+
+@lru_cache(maxsize=1)
+def empty_world(scene: str = "") -> Assembly:
+    """Return a world without anything, by the name of its scene."""
+    return assemble(SceneConfig(name=scene))
 
 
 def initial_box(path: Path) -> BoundingBox | None:

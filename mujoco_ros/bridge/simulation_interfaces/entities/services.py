@@ -1,6 +1,7 @@
 """The services about entities and worlds."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from std_srvs.srv import Trigger
@@ -8,6 +9,7 @@ from std_srvs.srv import Trigger
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
+from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
 from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
@@ -41,7 +43,9 @@ class EntityServices:
         self.registry = EntityRegistry(context)
         background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models
-        self.trials, self.measurements = TrialBuilds(), TrialBuilds(MEASUREMENT_LIMITS)
+        name = context.simulation.assembly.config.name
+        self.trials = TrialBuilds(rehearsal=partial(empty_world, name))
+        self.measurements = TrialBuilds(MEASUREMENT_LIMITS)
         self.worlds = WorldServices(models, self.registry, background, self.trials, scene)
         self.spawning = SpawnServices(
             self.registry, models, self.trials, self.worlds.spawn_obstacle

@@ -7,7 +7,7 @@ import numpy as np
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.handover.grasping import behind, presenting, receiving
-from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
+from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
 from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
 from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement
@@ -24,6 +24,7 @@ from mujoco_ros.controllers.library.pick_place.task import (
     Task,
     TaskState,
     above,
+    get_arm,
     heading,
     placing,
     upright,
@@ -167,7 +168,7 @@ class Take(TaskState):
 
     def advance(self, context: StateContext) -> str | None:
         """Hold the arm and weigh."""
-        arm, task, config = context.store.get(ARM), context.store.get(TASK), self.config
+        arm, task, config = get_arm(context), context.store.get(TASK), self.config
         hold(context, arm)
         if not context.has_elapsed(config.settling):
             return None
@@ -241,7 +242,7 @@ class HoldArms(State):
     def run(self, context: StateContext) -> str | None:
         """Hold them."""
         for own in context.robots.values():
-            hold(own, own.store.get(ARM))
+            hold(own, get_arm(own))
         return None
 
 
@@ -251,7 +252,7 @@ class StopArms(HoldArms):
     def start(self, context: StateContext) -> None:
         """Hold the measured positions, so that no arm pushes against an obstacle."""
         for own in context.robots.values():
-            arm = own.store.get(ARM)
+            arm = get_arm(own)
             hold(own, arm, own.observation.q[arm.joints].copy())
 
 
@@ -271,7 +272,7 @@ def _grasp(context: StateContext, arm: Arm, task: Task) -> Pose:
     """Return the pose of the taker's tool around the box in the giver's hand."""
     assert task.found is not None, "the table leads here only with a known object"
     giver = context.robots[GIVER]
-    tool = receiving(task.found, giver.store.get(ARM).tool(giver.observation.q))
+    tool = receiving(task.found, get_arm(giver).tool(giver.observation.q))
     if task.shape is None:
         return tool
     towards_palm = task.shape.bottom(tool.matrix.T @ task.found.matrix)

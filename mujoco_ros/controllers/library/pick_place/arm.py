@@ -121,6 +121,20 @@ class Arm:
             )
         return robot.gripper
 
+    def follow(self, robot: RobotModel) -> bool:
+        """Continue with the same robot in another scene; return whether it is another one.
+
+        The planner belongs to the host, which has it follow.
+        """
+        if robot is self.robot:
+            return False
+        payload, self.robot, self.chain = self.payload, robot, self.chain.within(robot.model)
+        self.kinematics = Kinematics(self.chain)
+        self.__dict__.pop("finger_bodies", None)  # ids in the model
+        self.__post_init__()
+        self.set_payload(payload)
+        return True
+
     def is_for(self, robot: RobotModel, tool: str, sensor: str) -> bool:
         """Return whether this is the arm of a robot with a tool and a sensor."""
         same = self.robot.model is robot.model and self.chain.tool == robot.prefix + tool

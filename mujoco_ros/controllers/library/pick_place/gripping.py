@@ -7,7 +7,6 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.grip_limit import largest_mass
 from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
     closure_flaw,
@@ -15,7 +14,7 @@ from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
 )
 from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
-from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK, TaskState
+from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK, TaskState, get_arm
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper
 from mujoco_ros.controllers.library.pick_place.waiting import is_gripping, is_holding
 from mujoco_ros.model.pose import Pose
@@ -54,7 +53,7 @@ class GrippingState(TaskState):
 
     def start(self, context: StateContext) -> None:
         """Start the monitor."""
-        self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
+        self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self.commanded_at: float | None = None
         self._speed = 0.0

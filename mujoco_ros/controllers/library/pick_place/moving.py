@@ -8,11 +8,10 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement, is_missing
-from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState
+from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState, get_arm
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     TrajectoryExecution,
@@ -72,7 +71,7 @@ class ArmMotionState(TaskState):
 
     def start(self, context: StateContext) -> None:
         """Start the monitor."""
-        self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
+        self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self._execution: TrajectoryExecution | None = None
         self.ended = self.rested = 0.0

@@ -157,16 +157,18 @@ def _scene(
     for name, pose in task.others.items():  # less noisy than a single observation
         if name in objects and objects[name].distance_to(pose) < _MOVED:
             objects[name] = pose
-    if task.found is not None and task.held is None:
-        objects[task.object] = task.found
+    is_present = task.shape is not None and (task.object in objects or not task.seen)
     held = None
-    if task.held is not None:
+    if is_present and task.held is not None:
         held = HeldObject(object=task.object, pose=task.held)
+    elif is_present and task.found is not None:
+        objects[task.object] = task.found
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
-    others = [it for it in context.robots.values() if it.robot is not robot]
+    others = [it for it in context.robots.values() if it.robot_in_scene is not robot]
     supports = _supports(arm, task) - {it.robot.name for it in others}
-    contacts = tuple((task.object, name) for name in (robot.name, *sorted(supports)))
+    touched = (robot.name, *sorted(supports)) if is_present else ()
+    contacts = tuple((task.object, name) for name in touched)
     return PlanningScene(
         objects=objects,
         joints={

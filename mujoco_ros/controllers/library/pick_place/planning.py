@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
+from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
 from mujoco_ros.controllers.library.pick_place.measuring.box_detection import BoxDetection
 from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
@@ -21,6 +21,7 @@ from mujoco_ros.controllers.library.pick_place.task import (
     Task,
     TaskState,
     above,
+    get_arm,
     placing,
 )
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
@@ -69,7 +70,7 @@ class PlanningState(TaskState):
 
     def advance(self, context: StateContext) -> str | None:
         """Hold the arm until the plan is ready."""
-        arm, task = context.store.get(ARM), context.store.get(TASK)
+        arm, task = get_arm(context), context.store.get(TASK)
         hold(context, arm)
         if self._request is not None:
             return self._request.poll(context, arm, task)

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative
-from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
 from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, plan_line
 from mujoco_ros.controllers.library.pick_place.retries import Variation, variation
-from mujoco_ros.controllers.library.pick_place.task import TASK, above
+from mujoco_ros.controllers.library.pick_place.task import TASK, above, get_arm
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     TrajectoryExecution,
     hold,
@@ -63,7 +62,7 @@ class Recover(State):
 
     def start(self, context: StateContext) -> None:
         """Hold the arm at its measured position, so that it does not push against an obstacle."""
-        self.arm, self.task = context.store.get(ARM), context.store.get(TASK)
+        self.arm, self.task = get_arm(context), context.store.get(TASK)
         joints = self.arm.joints
         hold(context, self.arm, context.observation.q[joints].copy())
         self._request: PlanRequest | None = None

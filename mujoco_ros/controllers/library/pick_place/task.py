@@ -6,6 +6,7 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.store import Key
+from mujoco_ros.controllers.library.pick_place.arm import ARM, Arm
 from mujoco_ros.controllers.library.pick_place.measuring.averages import Average
 from mujoco_ros.controllers.library.pick_place.measuring.object_shape import ObjectShape
 from mujoco_ros.controllers.library.pick_place.retries import Variation
@@ -147,11 +148,22 @@ class Task:
 TASK: Key[Task] = Key("pick_place/task", Task)
 
 
+def get_arm(context: StateContext) -> Arm:
+    """Return the arm of the context's robot; it and the object's shape follow the scene."""
+    store = context.store
+    arm = store.get(ARM)
+    if arm.follow(context.robot_in_scene) and TASK in store:
+        task = store.get(TASK)
+        task.shape = ObjectShape.of(arm.chain.model, task.object)
+    return arm
+
+
 class TaskState(State):
     """State that records its failures in the task, from which the next attempt follows."""
 
     def run(self, context: StateContext) -> str | None:
         """Run one tick."""
+        get_arm(context)
         outcome = self.advance(context)
         if outcome in self.failures and TASK in context.store:
             context.store.get(TASK).cause = outcome or ""

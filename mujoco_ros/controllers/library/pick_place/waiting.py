@@ -19,7 +19,7 @@ from mujoco_ros.controllers.library.pick_place.grip_limit import (
 )
 from mujoco_ros.controllers.library.pick_place.measuring.object_shape import ObjectShape
 from mujoco_ros.controllers.library.pick_place.plan_requests import large_joints
-from mujoco_ros.controllers.library.pick_place.task import TASK, Task, TaskState, upright
+from mujoco_ros.controllers.library.pick_place.task import TASK, Task, TaskState, get_arm, upright
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold
 from mujoco_ros.controllers.planning.kinematics.chain import tool_names
 from mujoco_ros.model.errors import UserInputError
@@ -92,9 +92,9 @@ class Idle(TaskState):
     def start(self, context: StateContext) -> None:
         """Create the task."""
         config, store = self.config, context.store
-        arm = store.get(ARM) if ARM in store else None
-        if arm is None or not arm.is_for(context.robot, config.tool, config.wrist_sensor):
-            arm = self._provide_arm(context.robot, store)
+        arm = get_arm(context) if ARM in store else None
+        if arm is None or not arm.is_for(context.robot_in_scene, config.tool, config.wrist_sensor):
+            arm = self._provide_arm(context.robot_in_scene, store)
         arm.set_payload(None)
         self._held_ticks = 0
         task = Task(
@@ -117,7 +117,7 @@ class Idle(TaskState):
 
     def advance(self, context: StateContext) -> str | None:
         """Hold the arm, and check for an object in the hand."""
-        arm = context.store.get(ARM)
+        arm = get_arm(context)
         if reason := self._too_heavy(arm, context.store.get(TASK)):
             context.reason = reason
             return "too_heavy"
@@ -164,7 +164,7 @@ class Done(State):
 
     def run(self, context: StateContext) -> str | None:
         """Hold the arm."""
-        hold(context, context.store.get(ARM))
+        hold(context, get_arm(context))
         return None
 
 
@@ -173,7 +173,7 @@ class Failed(Done):
 
     def start(self, context: StateContext) -> None:
         """Hold the arm at its measured position, so that it does not push against an obstacle."""
-        arm = context.store.get(ARM)
+        arm = get_arm(context)
         hold(context, arm, context.observation.q[arm.joints].copy())
         if TASK in context.store:
             task = context.store.get(TASK)

@@ -70,6 +70,10 @@ class Chain:
             hinge=model.jnt_type[ids] == _HINGE,
         )
 
+    def within(self, model: mujoco.MjModel) -> "Chain":
+        """Return the same joints and tool in the model of another scene; see `of`."""
+        return Chain.of(model, joints=self.names, tool=self.tool)
+
     @property
     def size(self) -> int:
         """Return the number of joints."""

@@ -86,6 +86,7 @@ class TopicObservationSource:
         self._reader = JointReader(robot.joints.names)
         self._frames = ObjectFrames(endpoints, objects, on_sensor)
         self._objects = [name for name in objects if _tf(name) not in without]
+        self._ended: dict[str, int | None] = {}  # stamps of the last messages
         self._joint_states = Inbox(
             endpoints, JointState, within(robot.namespace, JOINT_STATES), RELIABLE, on_message
         )
@@ -121,15 +122,25 @@ class TopicObservationSource:
     @property
     def incomplete(self) -> tuple[str, ...]:
         """Topics without a message of the stamp of the joint states, and such objects."""
-        stamp = self.stamp
-        late = (box.topic for box in self._boxes() if box.stamp != stamp or stamp is None)
-        old = (_tf(name) for name in self._objects if self._frames.stamp(name) != stamp)
-        return (*late, *old)
+        stamp, ended = self.stamp, self._ended
+        return tuple(
+            topic
+            for topic, newest in self._stamps().items()
+            if (newest != stamp or stamp is None) and ended.get(topic, -1) != newest
+        )
+
+    def end(self, topics: Collection[str]) -> None:
+        """Expect no message of some topics or objects until the next one arrives.
+
+        A sensor may be switched off, and an object be deleted.
+        """
+        stamps = self._stamps()
+        self._ended |= {topic: stamps[topic] for topic in topics}
 
     @property
     def topics(self) -> tuple[str, ...]:
         """All topics and objects."""
-        return (*(box.topic for box in self._boxes()), *map(_tf, self._objects))
+        return tuple(self._stamps())
 
     def renew(self, topics: Collection[str]) -> None:
         """Open the subscriptions of some topics again.
@@ -142,6 +153,11 @@ class TopicObservationSource:
                 box.renew()
         if any(_tf(name) in topics for name in self._objects):
             self._frames.renew()
+
+    def _stamps(self) -> dict[str, int | None]:
+        """Return the newest stamp of each topic and object [ns]."""
+        stamps = {box.topic: box.stamp for box in self._boxes()}
+        return stamps | {_tf(name): self._frames.stamp(name) for name in self._objects}
 
     def _readings(self, key: str) -> SensorReadings[Any]:
         boxes = self._inboxes[key].items()

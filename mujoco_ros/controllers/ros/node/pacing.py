@@ -250,6 +250,7 @@ class ControllerPacing:
                 "the tick of %g s runs without %s, which the robot does not send",
                 *(self.time, ", ".join(incomplete)),
             )
+            self._observations.end(incomplete)
         return is_lost or not incomplete
 
     def _tick(self, due: Due) -> None:

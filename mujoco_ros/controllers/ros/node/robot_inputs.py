@@ -40,6 +40,9 @@ class RobotObservations(Protocol):
     def renew(self, topics: Collection[str]) -> None:
         """Open the subscriptions of some topics again."""
 
+    def end(self, topics: Collection[str]) -> None:
+        """Expect no message of some topics or objects until the next one arrives."""
+
     def observe(self) -> Observation:
         """Return the observation at the stamp of the newest joint states.
 

@@ -49,3 +49,33 @@ def test_the_floating_base_is_that_of_the_newest_odometry_also_in_a_copy(
         assert base.pose.quat_wxyz.tolist() == [1.0, 0.0, 0.0, 0.0]
         assert base.linear.tolist() == [0.0, 0.0, 0.0]
         assert base.angular.tolist() == [-2.0, 0.0, 0.0]
+
+
+def test_a_topic_that_has_ended_is_expected_again_with_its_next_message(
+    plant, ros_node, spin_until
+):
+    source = TopicObservationSource(
+        *(Endpoints(ros_node), plant.layout, 0),
+        period=0.004,
+        on_message=lambda: None,
+        every=True,
+        wrench_sign="child_on_parent",
+    )
+    joint_states = ros_node.create_publisher(JointState, "joint_states", RELIABLE)
+    odom = ros_node.create_publisher(Odometry, "odom", RELIABLE)
+
+    def publish(publisher, message, nanosec: int) -> None:
+        message.header.stamp.nanosec = nanosec
+        publisher.publish(message)
+
+    def received() -> bool:
+        publish(joint_states, JointState(), 4)
+        publish(odom, Odometry(), 2)
+        return source.stamp == 4 and "/odom" not in source.missing and "odom" not in source.missing
+
+    assert spin_until(received)
+    (topic,) = (it for it in source.incomplete if it.endswith("odom"))
+    source.end(source.incomplete)
+    assert source.complete
+    assert spin_until(lambda: publish(odom, Odometry(), 3) or not source.complete)
+    assert source.incomplete == (topic,)

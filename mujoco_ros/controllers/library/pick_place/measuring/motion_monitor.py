@@ -91,8 +91,11 @@ class MotionMonitor:
     def check_object(self, context: StateContext) -> str | None:
         """Return ``object_moved`` if the object has moved since the plan, or ``pose_stale``."""
         task, objects = self._task, context.observation.objects
-        if not task.seen or task.found is None or task.object not in objects:
+        if not task.seen or task.found is None:
             return None
+        if task.object not in objects:
+            context.reason = f"'{task.object}' is no longer in the scene"
+            return "object_moved"
         if reason := stale_pose(context, task.object, self._limits.stale):
             context.reason = reason
             return "pose_stale"

@@ -1,0 +1,187 @@
+"""A copy of this process, made before it has threads, that forks worker processes at once.
+
+A new interpreter would import the same modules again: a second of processor time, which takes half
+a minute on a busy machine, and memory that a copy shares.
+"""
+
+import ctypes
+import gc
+import os
+import select
+import signal
+import socket
+import subprocess
+import traceback
+from contextlib import suppress
+from importlib import import_module
+from threading import Lock
+from typing import NoReturn
+
+_SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15  # prctl(2)
+_MODULE_BYTES = 256
+_CODE_BYTES = 16
+_STANDARD_STREAMS = 3
+_DESCRIPTORS = 2
+"""Of a request: the one that the worker gets, and the pipe for its process id and exit code."""
+
+
+class ForkedProcess:
+    """A process that a server has forked, with the methods of `subprocess.Popen` for its end.
+
+    Attributes:
+        pid: Its id.
+        returncode: Its exit code, negative for a signal; None while it runs.
+    """
+
+    def __init__(self, pid: int, status: int) -> None:
+        """Follow a process; `status` is the pipe from which its exit code will be read."""
+        self.pid = pid
+        self.returncode: int | None = None
+        self._status, self._lock = status, Lock()
+
+    def poll(self) -> int | None:
+        """Return the exit code; None while it runs."""
+        return self._read_status(0.0)
+
+    def wait(self, timeout: float | None = None) -> int:
+        """Wait for the exit code.
+
+        Raises:
+            subprocess.TimeoutExpired: It still runs after the timeout [s].
+        """
+        code = self._read_status(timeout)
+        if code is None:
+            raise subprocess.TimeoutExpired(f"process {self.pid}", timeout or 0.0)
+        return code
+
+    def kill(self) -> None:
+        """End it, unless it has ended."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+
+    def _read_status(self, timeout: float | None) -> int | None:
+        if self.returncode is None:
+            poll = select.poll()
+            poll.register(self._status)
+            if poll.poll(None if timeout is None else 1e3 * timeout):
+                with self._lock:
+                    if self.returncode is None:
+                        code = os.read(self._status, _CODE_BYTES)
+                        os.close(self._status)
+                        # Without a code the server was killed, and its forks with it.
+                        self.returncode = int(code) if code else -signal.SIGKILL
+        return self.returncode
+
+
+class ForkServer:
+    """A copy of this process that waits for requests; it ends with this process."""
+
+    def __init__(self) -> None:
+        """Fork it; this process must not have started threads of its own."""
+        self._lock = Lock()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        parent = os.getpid()
+        with theirs:
+            self.pid = os.fork()
+            if self.pid == 0:
+                self._control.close()
+                _serve(theirs, parent)
+
+    def fork(self, module: str, descriptor: int) -> ForkedProcess:
+        """Start a process that runs ``main([descriptor])`` of a module.
+
+        Args:
+            module: Name of the module.
+            descriptor: An open file, which the process gets.
+
+        Raises:
+            OSError: The server has ended.
+        """
+        status, theirs = os.pipe()
+        try:
+            with self._lock:
+                socket.send_fds(self._control, [module.encode()], [descriptor, theirs])
+        except OSError:
+            os.close(status)
+            raise
+        finally:
+            os.close(theirs)
+        pid = os.read(status, _CODE_BYTES)
+        if not pid:
+            os.close(status)
+            raise ChildProcessError("the fork server has ended")
+        return ForkedProcess(int(pid), status)
+
+
+_servers: list[ForkServer] = []
+
+
+def start_server() -> None:
+    """Start the server of this process; call it after the imports, and before threads start."""
+    _servers[:] = [ForkServer()]
+
+
+def server() -> ForkServer | None:
+    """Return the server of this process, if there is one."""
+    return _servers[0] if _servers else None
+
+
+def _serve(control: socket.socket, parent: int) -> NoReturn:
+    """Fork for each request until the parent ends."""
+    _follow(parent, __name__)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.disable()
+    gc.freeze()  # a collection of the forks would copy all pages
+    running: dict[int, tuple[int, int]] = {}  # process and pipe by pidfd
+    try:
+        while True:
+            for ready in select.select([control.fileno(), *running], [], [])[0]:
+                if ready != control.fileno():
+                    pid, status = running.pop(ready)
+                    _report(status, os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+                    os.close(status)
+                    os.close(ready)
+                    continue
+                module, files, _, _ = socket.recv_fds(control, _MODULE_BYTES, _DESCRIPTORS)
+                if not module:
+                    os._exit(0)
+                own, pid = os.getpid(), os.fork()
+                if pid == 0:
+                    _run(module.decode(), files[0], own)
+                os.close(files[0])
+                _report(files[1], pid)
+                running[os.pidfd_open(pid)] = pid, files[1]
+    finally:
+        os._exit(1)
+
+
+def _report(status: int, number: int) -> None:
+    with suppress(OSError):  # its client has closed it
+        os.write(status, str(number).encode())
+
+
+def _run(module: str, descriptor: int, parent: int) -> NoReturn:
+    """Run a module in a fork of the server."""
+    code = 1
+    try:
+        _follow(parent, module)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.closerange(_STANDARD_STREAMS, descriptor)
+        os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+        gc.enable()
+        code = import_module(module).main([str(descriptor)])
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _follow(parent: int, module: str) -> None:
+    """Name this process after a module, and have the kernel end it with its parent."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(_SET_NAME, module.rpartition(".")[2].encode())
+    libc.prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
+    if os.getppid() != parent:
+        os._exit(0)
