@@ -16,6 +16,10 @@ class QueueFullError(RuntimeError):
 class Inlet(Protocol):
     """Another way by which commands come, without a thread between."""
 
+    @property
+    def settled(self) -> bool:
+        """Whether all that arrived before the last `take` has become a command."""
+
     def take(self) -> None:
         """Run the commands that are there."""
 
@@ -31,11 +35,13 @@ class CommandQueue:
 
     Attributes:
         inlet: Another way by which commands come, if there is one; the physics thread sets it.
+        held: Whether commands wait for the next tick of the lockstep, which sets it.
         longest: Most commands that waited at a time, since it was last set to 0.
     """
 
     def __init__(self, limit: int = 1024) -> None:
         self.inlet: Inlet | None = None
+        self.held = False
         self.longest = 0
         self._limit = limit
         self._closed = False
@@ -79,6 +85,11 @@ class CommandQueue:
         inlet = self.inlet
         if inlet is not None:
             inlet.wake()
+
+    @property
+    def settled(self) -> bool:
+        """Whether no command waits, and the inlet expects none; for the physics thread."""
+        return not self._waiting and (self.inlet is None or self.inlet.settled)
 
     def drain(self) -> None:
         """Run the commands of the inlet, and the queued ones in order; for the physics thread."""
