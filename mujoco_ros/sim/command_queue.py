@@ -23,6 +23,9 @@ class Inlet(Protocol):
     def take(self) -> None:
         """Run the commands that are there."""
 
+    def collect(self) -> None:
+        """Keep messages until the next `take`, so that no queue of the middleware overflows."""
+
     def wait(self, timeout_s: float) -> None:
         """Return when there are commands, after `wake`, or after a timeout [s]."""
 
@@ -86,10 +89,15 @@ class CommandQueue:
         if inlet is not None:
             inlet.wake()
 
+    def collect(self) -> None:
+        """Keep what has arrived while commands are held; for the physics thread."""
+        if self.inlet is not None:
+            self.inlet.collect()
+
     @property
     def settled(self) -> bool:
         """Whether no command waits, and the inlet expects none; for the physics thread."""
-        return not self._waiting and (self.inlet is None or self.inlet.settled)
+        return (self.inlet is None or self.inlet.settled) and not self._waiting
 
     def drain(self) -> None:
         """Run the commands of the inlet, and the queued ones in order; for the physics thread."""

@@ -7,7 +7,7 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
 from mujoco_ros.control.events import CommandDropped, CommandFailed
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
@@ -43,6 +43,7 @@ class CommandSubmission:
         goal: Goal | None = None,
         *,
         stamp: int = 0,
+        epoch: int | None = None,
         start: float | None = None,
         control: RobotControl | None = None,
         component: Hashable = (),
@@ -56,6 +57,7 @@ class CommandSubmission:
             command: Called with the simulated time of the next step [s].
             goal: Aborted if the command cannot be queued.
             stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
+            epoch: Epoch of that state; None if it is not given.
             start: When it starts [s of simulated time]; None is at once.
             control: The robot that it is for; it is dropped if it is from before its state was set.
             component: What distinguishes the components of a controller_manager.
@@ -72,8 +74,11 @@ class CommandSubmission:
             if error is not None:
                 failed(error)
 
+        if epoch is not None:
+            stamp = max(1, stamp)  # of the first tick, not without a stamp
+
         def run() -> None:
-            past = self._past(stamp, start)
+            past = self._past(stamp, start, epoch)
             outdated = past or _outdated(control, stamp, start)
             # Also then it may answer its tick in lockstep.
             act = _nothing if outdated else command
@@ -96,8 +101,13 @@ class CommandSubmission:
             return
         future.add_done_callback(done)
 
-    def _past(self, stamp: int, start: float | None) -> str:
+    def _past(self, stamp: int, start: float | None, epoch: int | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""
+        present = self._simulation.epochs.number
+        if epoch is not None:
+            if epoch == present:
+                return ""
+            return f"answers a tick of {epoch_label(epoch)}; it is {epoch_label(present)} now"
         epochs, now = self._simulation.epochs, float(self._simulation.data.time)
         if start is not None:
             return epochs.problem(start, now, starts=True)

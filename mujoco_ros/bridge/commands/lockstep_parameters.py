@@ -13,7 +13,7 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.bridge.rclpy_ext.round_trip import RoundTrip
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -79,6 +79,7 @@ class LockstepParameters(Component):
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
         self._ending = False
+        self._lockstep.settled = lambda: self._simulation.commands.settled
         self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
@@ -112,6 +113,10 @@ class LockstepParameters(Component):
                     topic,
                 )
 
+    def on_reset(self, _event: SimulationReset) -> None:
+        """Find the clients that wait for the first tick, before it."""
+        self._direct.find_peers()
+
     def stop(self) -> None:
         """Wait for no component any more: it may have ended at the same time."""
         self._ending = True
@@ -144,7 +149,11 @@ class LockstepParameters(Component):
         if self._values["mode"] != "lockstep":
             return DiagnosticReport("off: the clock waits for no source", {})
         awaited = self._lockstep.awaited
-        values = {"waiting for": ", ".join(awaited), "clock set back": str(self._lockstep.set_back)}
+        values = {
+            "waiting for": ", ".join(awaited),
+            "clock set back": str(self._lockstep.set_back),
+            "late commands of other topics": str(self._lockstep.late),
+        }
         silent = []
         for topic, status in self._lockstep.status.items():
             values |= {

@@ -86,7 +86,7 @@ class Lockstep:
         self.clock_every = 0
         """Steps between two messages of the clock; 0 is no restriction."""
         self.settled: Callable[[], bool] | None = None
-        """Whether all that arrived before the answers has become a command; None if it always is."""
+        """Whether all that arrived before the answers has become a command; None if always."""
         self.on_join: list[Callable[[str], object]] = []
         """Called with the topic of a controller_manager that begins to answer."""
 

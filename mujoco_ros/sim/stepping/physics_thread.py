@@ -165,6 +165,8 @@ class PhysicsThread:
         while not self._ending:
             if blocked or simulation.paused or not commands.held:
                 drain()
+            else:
+                commands.collect()
             stepping = run.stepping
             if stepping is not self._stepping or pacer.factor != self._factor:
                 self._reschedule(now_s(), stepping=stepping)
