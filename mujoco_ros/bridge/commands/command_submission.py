@@ -23,7 +23,11 @@ class CommandSubmission:
     """Submits commands, which the physics thread runs between two steps."""
 
     def __init__(
-        self, simulation: Simulation, rejections: RejectionLog, take: Take | None = None
+        self,
+        simulation: Simulation,
+        rejections: RejectionLog,
+        take: Take | None = None,
+        is_stepped: Callable[[], object] = bool,
     ) -> None:
         """Submit commands to a simulation.
 
@@ -31,10 +35,12 @@ class CommandSubmission:
             simulation: The simulation.
             rejections: Log and counters of rejected commands.
             take: Decides when a command acts; without it, at once.
+            is_stepped: Whether the clock stands at a tick that clients answer. They may set the
+                state of a robot before they do.
         """
         self._simulation = simulation
         self._rejections = rejections
-        self._take = take or self._at_once
+        self._take, self._is_stepped = take or self._at_once, is_stepped
 
     def __call__(
         self,
@@ -79,7 +85,7 @@ class CommandSubmission:
 
         def run() -> None:
             past = self._past(stamp, start, epoch)
-            outdated = past or _outdated(control, stamp, start)
+            outdated = past or self._outdated(control, stamp, start)
             # Also then it may answer its tick in lockstep.
             act = _nothing if outdated else command
             problem = self._take(topic, stamp, act, component, past) or outdated
@@ -113,6 +119,18 @@ class CommandSubmission:
             return epochs.problem(start, now, starts=True)
         return epochs.problem(stamp * NANOSECOND, now) if stamp else ""
 
+    def _outdated(self, control: RobotControl | None, stamp: int, start: float | None) -> str:
+        """Return why a command is from before the state of its robot was set; empty if not."""
+        given = start if start is not None else (stamp * NANOSECOND if stamp else None)
+        if control is None or given is None or given >= control.state_set_at - NANOSECOND:
+            return ""
+        if self._is_stepped() and given >= self._simulation.time - NANOSECOND:
+            return ""  # of the present tick
+        return (
+            f"stamped {given:.6f} s, before the state of the robot was set at "
+            f"{control.state_set_at:.6f} s"
+        )
+
     def _at_once(
         self,
         _topic: str,
@@ -124,17 +142,6 @@ class CommandSubmission:
         if not past:
             command(float(self._simulation.data.time))
         return past
-
-
-def _outdated(control: RobotControl | None, stamp: int, start: float | None) -> str:
-    """Return why a command is from before the state of its robot was set; empty if it is not."""
-    given = start if start is not None else (stamp * NANOSECOND if stamp else None)
-    if control is None or given is None or given >= control.state_set_at - NANOSECOND:
-        return ""
-    return (
-        f"stamped {given:.6f} s, before the state of the robot was set at "
-        f"{control.state_set_at:.6f} s"
-    )
 
 
 def _nothing(_time: float) -> None:

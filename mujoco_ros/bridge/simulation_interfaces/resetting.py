@@ -14,7 +14,6 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.model_switch import Done
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
 
@@ -29,8 +28,6 @@ _SCOPES = {
 _EVENT = QoSProfile(depth=10)
 """Not latched: a later subscriber has nothing from before the reset."""
 _POLL_S = 0.002
-_RESPONSE_S = 0.01
-"""Wall time in which a client receives the response to its request, before the first tick."""
 _LONGEST_S = 1.0
 """Wall time after which a clock in lockstep does not wait for subscribers that were killed."""
 
@@ -55,9 +52,8 @@ class ResetService:
         self._values, self._interfaces = context.values, interfaces
         self._delete_spawned = delete_spawned
         self._events = context.endpoints.publisher(Header, "~/reset_event", _EVENT)
-        self._lockstep, self._node = context.lockstep, context.node
+        self._lockstep = context.lockstep
         self._sent, self._is_new, self._deadline = True, False, inf
-        self._responded, self._is_asked, self._open_at = False, False, inf
         context.simulation.on_reset.append(self._begin)
         self._service = interfaces.serve(
             "ResetSimulation", self._reset, "SIMULATION_RESET", "SIMULATION_RESET_STATE"
@@ -96,23 +92,16 @@ class ResetService:
         """Return how long a clock in lockstep waits after a reset [s]; 0 lets the next step begin.
 
         It waits until the subscribers have the event, so that a controller receives it before the
-        first state after the reset, and until a client has had time to receive the response to its
-        request: it may ignore what it receives before. In the physics thread.
+        first state after the reset. In the physics thread.
 
         Args:
             now: Wall time [s].
         """
         if not self._is_new:
             return 0.0
-        if not self._is_asked:  # the response is queued, if a client has requested this reset
-            self._is_asked = True
-            later(self._node, self._note_response)
         self._deadline = min(self._deadline, now + _LONGEST_S)
-        if self._responded and self._open_at == inf:
-            self._open_at = now + _RESPONSE_S
         is_known = self._sent and self._events.wait_for_all_acked(Duration())
-        is_ready = is_known and now >= self._open_at
-        if is_ready or now > self._deadline or not self._lockstep.robots:
+        if is_known or now > self._deadline or not self._lockstep.robots:
             self._is_new, self._deadline = False, inf
             return 0.0
         return _POLL_S
@@ -120,11 +109,6 @@ class ResetService:
     def _begin(self) -> None:
         """Note a reset, in the physics thread."""
         self._sent, self._is_new = False, True
-        self._responded, self._is_asked, self._open_at = False, False, inf
-
-    def _note_response(self) -> None:
-        """Note that the response was sent."""
-        self._responded = True
 
     def _reset(self, request: ResetSimulation.Request, responder: Responder) -> None:
         scopes = [name for name, bit in _SCOPES.items() if request.scope & bit]

@@ -96,6 +96,12 @@ class Lockstep:
         return self._robots
 
     @property
+    def stepped(self) -> frozenset[str]:
+        """Return the robots whose client answers ticks: it has noticed a reset when it answers."""
+        sources = (source.config for source in self._sources.values())
+        return frozenset(source.robot for source in sources if not source.manager)
+
+    @property
     def waiting(self) -> bool:
         """Return whether the clock waits for a command."""
         return self._awaiting
