@@ -113,6 +113,7 @@ class Client:
             self.node.destroy_publisher(publisher)
         for client in self.clients.values():
             self.node.destroy_client(client)
+        self.listener.spin_for(0.5)  # the simulator counts subscriptions 20 times a second
 
 
 def nothing(_client: Client) -> None:
