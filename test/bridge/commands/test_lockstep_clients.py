@@ -238,6 +238,7 @@ def fingerprints(
 ) -> set[str]:
     """Return the different fingerprints of some runs."""
     client = Client(remote.listener, read_first)
+    client.run(send)  # opens what it sends by; at the next reset, the simulator has discovered it
     found = set()
     for _ in range(count):
         fingerprint, stamps = client.run(send)
