@@ -13,9 +13,12 @@ from time import monotonic
 
 import numpy as np
 import rclpy
+from rclpy.client import Client
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
+from rclpy.publisher import Publisher
 from rclpy.signals import SignalHandlerOptions
 from rclpy.utilities import remove_ros_args
 from sensor_msgs.msg import JointState
@@ -30,6 +33,7 @@ SIMULATOR = "/mujoco"
 NOT_FOUND = "no robot found: start `make sim SCENE=arm`, with the same ROS_DOMAIN_ID as here"
 AMPLITUDE_RAD, FREQUENCY_HZ = 0.3, 0.5
 NANOSECONDS = 1_000_000_000
+LIMIT_S = 60.0  # longest wall time until the next tick
 interrupts: list[bool] = []  # Ctrl-C was pressed
 
 
@@ -55,66 +59,92 @@ def spin_until(node: Node, condition: Callable[[], object], seconds: float = 10.
     return bool(condition())
 
 
-class Controller:
-    """Responds to each joint state after a reset with a command."""
+class LockstepClient:
+    """Steps a simulator in lockstep: an observation, what acts on it, the next observation.
 
-    def __init__(self, node: Node, args: argparse.Namespace) -> None:
-        """Move the joint of the command line along a sine."""
-        self.node = node
-        self.joint = args.joint
-        self.names: list[str] = []
-        self.origin: float | None = None
-        self.time = 0.0
-        self.end = args.seconds
-        self.begun = self.over = 0.0  # wall time
-        self.fingerprint = hashlib.sha256()
-        self.commands = node.create_publisher(JointState, "joint_commands", 10)
-        node.create_subscription(JointState, "joint_states", self._respond, 10)
+    Each tick has a header: its stamp, and the epoch as ``frame_id``, which a reset changes. So a
+    tick from before a reset, and one that comes again, are not taken for the next one.
+
+    Attributes:
+        tick: The tick at which the clock stands; None before the first.
+    """
+
+    def __init__(self, node: Node, namespace: str = "", simulator: str = SIMULATOR) -> None:
+        """Command the robot with a namespace, in the simulator with a node name."""
+        prefix = f"{namespace}/" if namespace else ""
+        self.node, self.tick = node, None
+        self.commands = node.create_publisher(JointState, f"{prefix}joint_commands", 10)
+        self.resets = node.create_client(ResetSimulation, f"{simulator}/reset_simulation")
+        self._ticks: list[JointState] = []
+        node.create_subscription(JointState, f"{prefix}joint_states", self._ticks.append, 10)
 
     @property
     def is_connected(self) -> bool:
         """Return whether messages flow in both directions."""
-        return bool(self.names and self.commands.get_subscription_count())
+        found = self._ticks and self.commands.get_subscription_count()
+        return bool(found and self.resets.service_is_ready())
 
-    def _respond(self, state: JointState) -> None:
-        self.names = list(state.name)
-        if self.over or self.joint not in self.names:
-            return
-        joint = self.names.index(self.joint)
-        nanoseconds = state.header.stamp.sec * NANOSECONDS + state.header.stamp.nanosec
-        if nanoseconds == 0:  # the reset
-            self.origin, self.begun = state.position[joint], monotonic()
-        if self.origin is None:
-            return
-        self.time = nanoseconds / NANOSECONDS
-        for numbers in (state.position, state.velocity, state.effort):
-            self.fingerprint.update(np.asarray(numbers).tobytes())
-        if self.time >= self.end:
-            self.over = monotonic()
-            return
-        phase = 2 * np.pi * FREQUENCY_HZ * self.time
-        command = JointState(
-            name=[self.joint],
-            position=[self.origin + AMPLITUDE_RAD * (1.0 - np.cos(phase))],
-            velocity=[2 * np.pi * FREQUENCY_HZ * AMPLITUDE_RAD * np.sin(phase)],
-        )
-        command.header.stamp = state.header.stamp  # the tick that this command is for
+    def reset(self, **fields: object) -> JointState:
+        """Reset with the fields of a request; return the first tick after it."""
+        if self.tick is None:
+            # The one at which the clock stands; before the lockstep there is no epoch.
+            self.tick = self._next(lambda state: state.header.frame_id != "")
+        before = self.tick.header.frame_id
+        result = self.request(self.resets, ResetSimulation.Request(**fields)).result
+        if result.result != result.RESULT_OK:
+            raise RuntimeError(result.error_message)
+        self.tick = self._next(lambda state: state.header.frame_id != before)
+        return self.tick
+
+    def step(self, command: JointState | None = None) -> JointState:
+        """Answer the tick with a command, or with none; return the next tick."""
+        command, header = command or JointState(), self.tick.header
+        command.header = header
         self.commands.publish(command)
+        self.tick = self._next(lambda state: state.header != header)
+        if self.tick.header.frame_id != header.frame_id:
+            raise RuntimeError("another program has reset the simulation")
+        return self.tick
+
+    def send(self, publisher: Publisher, message: object) -> None:
+        """Publish any other command, which acts at this tick if `step` follows."""
+        if hasattr(message, "header"):
+            message.header.stamp = self.tick.header.stamp
+        publisher.publish(message)
+        if not publisher.wait_for_all_acked(Duration(seconds=LIMIT_S)):
+            raise TimeoutError(f"nothing receives '{publisher.topic_name}'")
+
+    def request(self, client: Client, request: object) -> object:
+        """Return the response of a service; what it changes acts at this tick."""
+        future = client.call_async(request)
+        if not spin_until(self.node, future.done):
+            raise TimeoutError(f"'{client.srv_name}' does not respond")
+        return future.result()
+
+    def _next(self, wanted: Callable[[JointState], bool]) -> JointState:
+        """Return the next tick that is wanted."""
+        deadline = monotonic() + LIMIT_S
+        while monotonic() < deadline:
+            while self._ticks:
+                state = self._ticks.pop(0)
+                if wanted(state):
+                    return state
+            spin_until(self.node, lambda: self._ticks)
+        raise TimeoutError("the simulated time does not advance")
 
 
 class Simulator:
-    """Clients of the simulator's parameters and services."""
+    """A client of the simulator's parameters."""
 
     def __init__(self, node: Node) -> None:
-        """Create the clients."""
+        """Create the client."""
         self.node = node
         self.parameters = AsyncParameterClient(node, SIMULATOR)
-        self.resets = node.create_client(ResetSimulation, f"{SIMULATOR}/reset_simulation")
 
     @property
     def is_ready(self) -> bool:
         """Return whether its services are ready."""
-        return self.parameters.services_are_ready() and self.resets.service_is_ready()
+        return self.parameters.services_are_ready()
 
     def get(self, *names: str) -> dict[str, object]:
         """Return parameters."""
@@ -132,43 +162,55 @@ class Simulator:
         result = future.result().result
         return "" if result.successful else result.reason
 
-    def reset(self) -> str:
-        """Reset the scene; return an error, empty without one."""
-        future = self.resets.call_async(ResetSimulation.Request())
-        if not spin_until(self.node, future.done):
-            return "the simulator does not respond"
-        result = future.result().result
-        return "" if result.result == result.RESULT_OK else result.error_message
-
 
 def drive(node: Node, args: argparse.Namespace) -> str:
-    """Move the joint in lockstep; return an error, empty without one."""
-    simulator, controller = Simulator(node), Controller(node, args)
-    if not spin_until(node, lambda: simulator.is_ready and controller.is_connected):
+    """Move the joint along a sine in lockstep; return an error, empty without one."""
+    simulator, client = Simulator(node), LockstepClient(node)
+    if not spin_until(node, lambda: simulator.is_ready and client.is_connected):
         return NOT_FOUND
-    if args.joint not in controller.names:
-        return f"no joint '{args.joint}' here; --joint is one of: {', '.join(controller.names)}"
     before = simulator.get("mode", "lockstep_sources", "real_time_factor")
     source = f"{node.get_namespace().strip('/')}/joint_commands@{args.rate:g}".strip("/")
     problem = simulator.set(mode="lockstep", lockstep_sources=source, real_time_factor=0.0)
     if problem:
         return problem
+    fingerprint, ticks, begun = hashlib.sha256(), round(args.seconds * args.rate), 0.0
     try:
-        problem = simulator.reset()
-        timeout_s = 30.0 + 10.0 * args.seconds
-        if not problem and not spin_until(node, lambda: controller.over, timeout_s):
-            problem = "the simulated time does not advance"
+        state = client.reset()
+        if args.joint not in state.name:
+            return f"no joint '{args.joint}' here; --joint is one of: {', '.join(state.name)}"
+        origin, begun = state.position[list(state.name).index(args.joint)], monotonic()
+        for _ in range(ticks):
+            add_to(fingerprint, state)
+            phase = 2 * np.pi * FREQUENCY_HZ * seconds(state)
+            command = JointState(
+                name=[args.joint],
+                position=[origin + AMPLITUDE_RAD * (1.0 - np.cos(phase))],
+                velocity=[2 * np.pi * FREQUENCY_HZ * AMPLITUDE_RAD * np.sin(phase)],
+            )
+            state = client.step(command)
+        add_to(fingerprint, state)
+    except (RuntimeError, TimeoutError) as error:
+        return str(error)
     finally:
         simulator.set(**before)
-    if problem:
-        return problem
-    took = controller.over - controller.begun
+    took = monotonic() - begun
     print(
-        f"{controller.time:g} s simulated in {took:.2f} s: {controller.time / took:.1f} times real "
-        f"time, with a command for each of {args.seconds * args.rate:.0f} ticks\n"
-        f"fingerprint of the joint states: {controller.fingerprint.hexdigest()[:16]}"
+        f"{seconds(state):g} s simulated in {took:.2f} s: {seconds(state) / took:.1f} times real "
+        f"time, with a command for each of {ticks} ticks\n"
+        f"fingerprint of the joint states: {fingerprint.hexdigest()[:16]}"
     )
     return ""
+
+
+def seconds(state: JointState) -> float:
+    """Return the simulated time of a tick [s]."""
+    return state.header.stamp.sec + state.header.stamp.nanosec / NANOSECONDS
+
+
+def add_to(fingerprint: "hashlib._Hash", state: JointState) -> None:
+    """Add the numbers of a tick to a fingerprint."""
+    for numbers in (state.position, state.velocity, state.effort):
+        fingerprint.update(np.asarray(numbers).tobytes())
 
 
 if __name__ == "__main__":

@@ -99,7 +99,9 @@ class ComponentNode(Node):
             models=self.models,
             rejections=rejections,
             status=lambda: self.physics.status(),
-            submit=CommandSubmission(simulation, rejections, lockstep.take),
+            submit=CommandSubmission(
+                simulation, rejections, lockstep.take, lambda: lockstep.stepped
+            ),
             files=files,
             notify_reset=self.notify_reset,
             quit=self.quit,

@@ -10,6 +10,18 @@ NANOSECOND = 1e-9
 """One nanosecond [s], the unit of stamps."""
 _ROUNDING_S = NANOSECOND
 _KEPT = 16
+_LABEL, _DIGITS = "epoch ", 8
+
+
+def epoch_label(number: int) -> str:
+    """Return the ``header.frame_id`` of ticks of an epoch: all have the same length."""
+    return f"{_LABEL}{number % 10**_DIGITS:0{_DIGITS}}"
+
+
+def epoch_of(frame_id: str) -> int | None:
+    """Return the number of the epoch that a ``header.frame_id`` names; None if it names none."""
+    digits = frame_id.removeprefix(_LABEL)
+    return int(digits) if digits != frame_id and digits.isdecimal() else None
 
 
 class ClockEpochs:
@@ -22,11 +34,14 @@ class ClockEpochs:
     """
 
     def __init__(self) -> None:
+        self.number = 0
+        """Number of resets so far."""
         self._begin = -float("inf")
         self._ends: deque[float] = deque(maxlen=_KEPT)
 
     def begin(self, before: float, after: float) -> None:
         """Register a reset, which set the time from `before` to `after` [s]."""
+        self.number += 1
         if before - self._begin > _IN_FLIGHT_S:
             self._ends.clear()  # messages from before the last reset have arrived by now
         if after < before:

@@ -16,8 +16,15 @@ class QueueFullError(RuntimeError):
 class Inlet(Protocol):
     """Another way by which commands come, without a thread between."""
 
+    @property
+    def settled(self) -> bool:
+        """Whether all that arrived before the last `take` has become a command."""
+
     def take(self) -> None:
         """Run the commands that are there."""
+
+    def collect(self) -> None:
+        """Keep messages until the next `take`, so that no queue of the middleware overflows."""
 
     def wait(self, timeout_s: float) -> None:
         """Return when there are commands, after `wake`, or after a timeout [s]."""
@@ -31,11 +38,13 @@ class CommandQueue:
 
     Attributes:
         inlet: Another way by which commands come, if there is one; the physics thread sets it.
+        held: Whether commands wait for the next tick of the lockstep, which sets it.
         longest: Most commands that waited at a time, since it was last set to 0.
     """
 
     def __init__(self, limit: int = 1024) -> None:
         self.inlet: Inlet | None = None
+        self.held = False
         self.longest = 0
         self._limit = limit
         self._closed = False
@@ -79,6 +88,16 @@ class CommandQueue:
         inlet = self.inlet
         if inlet is not None:
             inlet.wake()
+
+    def collect(self) -> None:
+        """Keep what has arrived while commands are held; for the physics thread."""
+        if self.inlet is not None:
+            self.inlet.collect()
+
+    @property
+    def settled(self) -> bool:
+        """Whether no command waits, and the inlet expects none; for the physics thread."""
+        return (self.inlet is None or self.inlet.settled) and not self._waiting
 
     def drain(self) -> None:
         """Run the commands of the inlet, and the queued ones in order; for the physics thread."""

@@ -1,12 +1,14 @@
 """The example that controls an arm in lockstep."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from example_runs import REAL_TIME_FACTOR, CommandedSimulator, Example
-from simulators import SimulatorLauncher
+from simulators import ROOT, SimulatorLauncher
 
 from mujoco_ros.sim.state_log.reader import StateLog
 
@@ -65,3 +67,23 @@ def test_the_error_for_an_unknown_joint_names_the_joints(arm: CommandedSimulator
     done = arm.run(SCRIPT, "--joint", "knee")
     assert done.code == 1
     assert "no joint 'knee' here; --joint is one of: shoulder_pan_joint, " in done.errors
+
+
+def test_all_runs_of_the_recipe_end_in_the_same_state(
+    starter: SimulatorLauncher, tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/how-to/repeat_runs.md").read_text()
+    recipe = re.search(r"```python\n(import rclpy\n.*?)```", page, re.DOTALL)
+    assert recipe is not None
+    script = tmp_path / "recipe.py"
+    script.write_text(recipe[1])
+    lockstep = {"mode": "lockstep", "lockstep_sources": "joint_commands@200"}
+    simulator = starter.simulator(scene="arm", real_time_factor=0.0, **lockstep)
+    simulator.wait_until_running()
+    done = subprocess.run(
+        [sys.executable, script], env=simulator.environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    states = re.findall(r"^state after 1 s: ([0-9a-f]+)$", done.stdout, re.MULTILINE)
+    assert len(states) == 3
+    assert len(set(states)) == 1

@@ -3,7 +3,7 @@
 import pytest
 
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.clock_epochs import ClockEpochs
+from mujoco_ros.sim.clock_epochs import ClockEpochs, epoch_label, epoch_of
 from mujoco_ros.sim.simulation import Simulation
 
 _WALL = 1.7e9
@@ -91,3 +91,17 @@ def test_a_reset_of_the_simulation_starts_an_epoch() -> None:
     simulation.reset(time=3.5)
     assert simulation.epochs.problem(3.4, 3.6)
     assert simulation.epochs.problem(3.5, 3.6) == ""
+
+
+def test_the_label_of_an_epoch_names_its_number() -> None:
+    labels = [epoch_label(number) for number in (0, 7, 12_345_678)]
+    assert len({len(label) for label in labels}) == 1, "messages have a fixed layout"
+    assert [epoch_of(label) for label in labels] == [0, 7, 12_345_678]
+    assert [epoch_of(text) for text in ("", "restart", "world", "epoch x")] == [None] * 4
+
+
+def test_every_reset_begins_another_epoch() -> None:
+    epochs = ClockEpochs()
+    epochs.begin(1.0, 0.0)
+    epochs.begin(0.0, 0.0)
+    assert epochs.number == 2

@@ -7,7 +7,7 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
 from mujoco_ros.control.events import CommandDropped, CommandFailed
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
@@ -23,7 +23,11 @@ class CommandSubmission:
     """Submits commands, which the physics thread runs between two steps."""
 
     def __init__(
-        self, simulation: Simulation, rejections: RejectionLog, take: Take | None = None
+        self,
+        simulation: Simulation,
+        rejections: RejectionLog,
+        take: Take | None = None,
+        is_stepped: Callable[[], object] = bool,
     ) -> None:
         """Submit commands to a simulation.
 
@@ -31,10 +35,12 @@ class CommandSubmission:
             simulation: The simulation.
             rejections: Log and counters of rejected commands.
             take: Decides when a command acts; without it, at once.
+            is_stepped: Whether the clock stands at a tick that clients answer. They may set the
+                state of a robot before they do.
         """
         self._simulation = simulation
         self._rejections = rejections
-        self._take = take or self._at_once
+        self._take, self._is_stepped = take or self._at_once, is_stepped
 
     def __call__(
         self,
@@ -43,6 +49,7 @@ class CommandSubmission:
         goal: Goal | None = None,
         *,
         stamp: int = 0,
+        epoch: int | None = None,
         start: float | None = None,
         control: RobotControl | None = None,
         component: Hashable = (),
@@ -56,6 +63,7 @@ class CommandSubmission:
             command: Called with the simulated time of the next step [s].
             goal: Aborted if the command cannot be queued.
             stamp: Stamp of the state that it answers [ns of simulated time]; 0 is the current one.
+            epoch: Epoch of that state; None if it is not given.
             start: When it starts [s of simulated time]; None is at once.
             control: The robot that it is for; it is dropped if it is from before its state was set.
             component: What distinguishes the components of a controller_manager.
@@ -72,9 +80,12 @@ class CommandSubmission:
             if error is not None:
                 failed(error)
 
+        if epoch is not None:
+            stamp = max(1, stamp)  # of the first tick, not without a stamp
+
         def run() -> None:
-            past = self._past(stamp, start)
-            outdated = past or _outdated(control, stamp, start)
+            past = self._past(stamp, start, epoch)
+            outdated = past or self._outdated(control, stamp, start)
             # Also then it may answer its tick in lockstep.
             act = _nothing if outdated else command
             problem = self._take(topic, stamp, act, component, past) or outdated
@@ -96,12 +107,29 @@ class CommandSubmission:
             return
         future.add_done_callback(done)
 
-    def _past(self, stamp: int, start: float | None) -> str:
+    def _past(self, stamp: int, start: float | None, epoch: int | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""
+        present = self._simulation.epochs.number
+        if epoch is not None:
+            if epoch == present:
+                return ""
+            return f"answers a tick of {epoch_label(epoch)}; it is {epoch_label(present)} now"
         epochs, now = self._simulation.epochs, float(self._simulation.data.time)
         if start is not None:
             return epochs.problem(start, now, starts=True)
         return epochs.problem(stamp * NANOSECOND, now) if stamp else ""
+
+    def _outdated(self, control: RobotControl | None, stamp: int, start: float | None) -> str:
+        """Return why a command is from before the state of its robot was set; empty if not."""
+        given = start if start is not None else (stamp * NANOSECOND if stamp else None)
+        if control is None or given is None or given >= control.state_set_at - NANOSECOND:
+            return ""
+        if self._is_stepped() and given >= self._simulation.time - NANOSECOND:
+            return ""  # of the present tick
+        return (
+            f"stamped {given:.6f} s, before the state of the robot was set at "
+            f"{control.state_set_at:.6f} s"
+        )
 
     def _at_once(
         self,
@@ -114,17 +142,6 @@ class CommandSubmission:
         if not past:
             command(float(self._simulation.data.time))
         return past
-
-
-def _outdated(control: RobotControl | None, stamp: int, start: float | None) -> str:
-    """Return why a command is from before the state of its robot was set; empty if it is not."""
-    given = start if start is not None else (stamp * NANOSECOND if stamp else None)
-    if control is None or given is None or given >= control.state_set_at - NANOSECOND:
-        return ""
-    return (
-        f"stamped {given:.6f} s, before the state of the robot was set at "
-        f"{control.state_set_at:.6f} s"
-    )
 
 
 def _nothing(_time: float) -> None:

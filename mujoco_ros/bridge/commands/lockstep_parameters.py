@@ -4,6 +4,8 @@ import logging
 import re
 from collections.abc import Iterable, Mapping
 from functools import partial
+from math import inf
+from time import perf_counter
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -13,7 +15,7 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.bridge.rclpy_ext.round_trip import RoundTrip
 from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -26,6 +28,8 @@ from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
 
 _NAMES = ("mode", "lockstep_sources", "lockstep_timeout", "lockstep_policy")
 _EXAMPLE = "joint_commands@200"
+_RESPONSE_S = 0.01
+"""Wall time in which a client receives the response to its request, before the first tick."""
 _CONFIRMED_S = 2.0
 """Longest wall time in which a component confirms its joint states."""
 _LOG = logging.getLogger(__name__)
@@ -79,6 +83,10 @@ class LockstepParameters(Component):
         self._node = context.node
         self._round_trips: dict[str, RoundTrip] = {}  # by the topic of a controller_manager
         self._ending = False
+        self._responding = self._responded = False  # to the client that has requested a reset
+        self._open_at = inf
+        self._simulation.on_reset.append(self._follow_reset)
+        self._lockstep.settled = lambda: self._simulation.commands.settled
         self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
@@ -92,8 +100,19 @@ class LockstepParameters(Component):
         return partial(self._lockstep.configure, self._config(self._simulation))
 
     def wait(self, now: float) -> float:
-        """Make the clock wait for commands."""
-        return self._lockstep.wait(now)
+        """Make the clock wait for commands, and after a reset for the response to its client.
+
+        A client may ignore the ticks that it receives before the response.
+        """
+        if not self._responding:
+            return self._lockstep.wait(now)
+        if self._open_at == inf:  # the response is queued before this task
+            self._open_at = now + _RESPONSE_S
+            self._responded = not later(self._node, self._note_response)
+        elif self._responded and now >= self._open_at:
+            self._responding = False
+            return self._lockstep.wait(now)
+        return _RESPONSE_S
 
     def confirm(self, topics: Iterable[str]) -> None:
         """Wait until the controller_managers of these topics have taken what was published.
@@ -111,6 +130,23 @@ class LockstepParameters(Component):
                     "may be those of the tick before",
                     topic,
                 )
+
+    def _follow_reset(self) -> None:
+        """Hold no joint of a robot that is stepped, so that each run after a reset is the same."""
+        stepped = self._lockstep.stepped
+        robots = zip(self._simulation.layout.robots, self._simulation.controls, strict=True)
+        for robot, control in robots:
+            if robot.name in stepped:
+                control.reset_hold.release()
+        self._responding, self._open_at = bool(stepped), inf
+
+    def _note_response(self) -> None:
+        self._responded, self._open_at = True, perf_counter() + _RESPONSE_S
+        self._simulation.commands.wake()
+
+    def on_reset(self, _event: SimulationReset) -> None:
+        """Find the clients that wait for the first tick, before it."""
+        self._direct.find_peers()
 
     def stop(self) -> None:
         """Wait for no component any more: it may have ended at the same time."""
@@ -144,7 +180,11 @@ class LockstepParameters(Component):
         if self._values["mode"] != "lockstep":
             return DiagnosticReport("off: the clock waits for no source", {})
         awaited = self._lockstep.awaited
-        values = {"waiting for": ", ".join(awaited), "clock set back": str(self._lockstep.set_back)}
+        values = {
+            "waiting for": ", ".join(awaited),
+            "clock set back": str(self._lockstep.set_back),
+            "late commands of other topics": str(self._lockstep.late),
+        }
         silent = []
         for topic, status in self._lockstep.status.items():
             values |= {

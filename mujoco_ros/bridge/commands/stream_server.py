@@ -20,6 +20,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.naming import within
+from mujoco_ros.sim.clock_epochs import epoch_of
 from mujoco_ros.sim.command_queue import QueueFullError
 
 
@@ -59,6 +60,7 @@ class StreamServer(CommandServer):
             lambda: self._commands.read(self._control.stream.out_of_limits, names, fields),
             stamp,
             names,
+            epoch=epoch_of(frame_id),
             restarts=frame_id == RESTART,
             now=now,
         )
@@ -90,6 +92,7 @@ class StreamServer(CommandServer):
         stamp: int = 0,
         component: tuple[str, ...] = (),
         *,
+        epoch: int | None = None,
         restarts: bool = False,
         now: bool = False,
     ) -> None:
@@ -97,7 +100,7 @@ class StreamServer(CommandServer):
             command = read()
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
-            self._submit(topic, _nothing, stamp=stamp, component=component, now=now)
+            self._submit(topic, _nothing, stamp=stamp, epoch=epoch, component=component, now=now)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -111,11 +114,11 @@ class StreamServer(CommandServer):
             )
 
         def apply(time: float) -> None:
-            if restarts:
+            if restarts or epoch is not None:  # its source has seen a tick since the reset
                 self._control.reset_hold.release(source)
             self._control.command(source, command, time, self._settings(topic))
 
-        self._submit(topic, apply, stamp=stamp, component=component, now=now)
+        self._submit(topic, apply, stamp=stamp, epoch=epoch, component=component, now=now)
 
     def _settings(self, topic: str) -> StreamSettings:
         """Return the settings of a topic, with the period of its ticks unless one is configured."""

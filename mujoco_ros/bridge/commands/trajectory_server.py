@@ -23,7 +23,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.trajectory.controller import check_speed_scaling
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tolerances
 from mujoco_ros.model.naming import within
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_of
 
 GOAL_TRAJECTORY = "goal_trajectory"
 """Topic of the trajectories of accepted goals; an empty one follows when the goal has ended."""
@@ -33,10 +33,11 @@ Motion = tuple[Trajectory, Tolerances] | np.ndarray
 
 
 class Checked(NamedTuple):
-    """The motion of a checked message, and whether its source has started again after a reset."""
+    """The motion of a checked message, whether its source has started again, and its epoch."""
 
     motion: Motion
     restarts: bool
+    epoch: int | None = None
 
 
 class TrajectoryServer(CommandServer):
@@ -45,6 +46,7 @@ class TrajectoryServer(CommandServer):
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         """Open the topic and the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
+        self._lockstep = context.lockstep
         self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)
         self._names = [control.joints.names[i] for i in self._columns]
         self._subscribe(
@@ -92,16 +94,18 @@ class TrajectoryServer(CommandServer):
         return message
 
     def _handle_topic(self, topic: str, message: JointTrajectory) -> None:
-        stamp_ns = nanoseconds(message.header.stamp)
+        stamp_ns, epoch = nanoseconds(message.header.stamp), epoch_of(message.header.frame_id)
         try:
             motion = self._read(message, topic, upsampled=True)
         except CommandError as error:
             self._rejections.report(topic, "refused", str(error))
             if not (stamp_ns and self._past(stamp_ns * NANOSECOND)):
                 # It counts as the answer of a lockstep tick.
-                self._submit(topic, lambda _time: None, stamp=stamp_ns)
+                self._submit(topic, lambda _time: None, stamp=stamp_ns, epoch=epoch)
             return
-        self._submit_checked(Checked(motion, _restarts(message)), topic, None, stamp_ns)
+        if not self._lockstep.period(topic):
+            stamp_ns = 0  # it is the start, not the tick that the trajectory answers
+        self._submit_checked(Checked(motion, _restarts(message), epoch), topic, None, stamp_ns)
 
     def _handle_speed(self, topic: str, message: SpeedScalingFactor) -> None:
         factor = message.factor
@@ -166,7 +170,7 @@ class TrajectoryServer(CommandServer):
         goal: Goal | None,
         stamp_ns: int = 0,
     ) -> None:
-        control, (motion, restarts) = self._control, checked
+        control, (motion, restarts, epoch) = self._control, checked
 
         def act(time: float) -> None:
             if not isinstance(motion, tuple):
@@ -177,7 +181,7 @@ class TrajectoryServer(CommandServer):
             control.follow(*motion, goal, time)
 
         start = motion[0].start if isinstance(motion, tuple) else None
-        self._submit(topic, act, goal, stamp=stamp_ns, start=start)
+        self._submit(topic, act, goal, stamp=stamp_ns, epoch=epoch, start=start)
 
     def _read(self, message: JointTrajectory, topic: str, *, upsampled: bool = False) -> Motion:
         """Return the trajectory of a message, with the tolerances of the parameters.
@@ -214,7 +218,8 @@ class TrajectoryServer(CommandServer):
 
 def _restarts(message: JointTrajectory) -> bool:
     """Return whether the source of a trajectory has started again after a reset."""
-    return bool(message.header.frame_id == RESTART)
+    frame = message.header.frame_id
+    return bool(frame == RESTART or epoch_of(frame) is not None)
 
 
 def _point(rows: Iterable[np.ndarray], time: float) -> JointTrajectoryPoint:

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -84,10 +84,20 @@ class _Stage:
     topics: dict[TopicPublisher, SerializedTopic]
     settings: _Settings
     batches: list[_Batched] = field(default_factory=list)
+    epoch: int = -1
+    labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
+
+    def label(self, epoch: int) -> None:
+        """Name the epoch in the messages of ticks."""
+        if epoch != self.epoch:
+            self.epoch = epoch
+            for batched in self.batches:
+                if isinstance(batched.batch, Batch):
+                    batched.batch.label(epoch)
 
     def arrange(self, settings: _Settings) -> None:
         """Batch the topics that are published at the same steps."""
-        self.settings = settings
+        self.settings, self.epoch = settings, -1
         groups: dict[tuple[int, str, tuple[str, ...]], dict[TopicPublisher, SerializedTopic]] = {}
         for publisher, serialized in self.topics.items():
             topic = serialized.topic
@@ -99,6 +109,8 @@ class _Stage:
                 observers = settings.locked if topic.rate == "tf" else {self.plan.robot(topic)}
                 robots = tuple(sorted(observers & settings.locked))
                 at_ticks = robots and topic.rate == "joint_states"
+                if at_ticks:
+                    serialized = self._with_epoch(serialized)
                 every = _AT_TICKS if at_ticks else max(1, round(1 / (rate * settings.timestep)))
                 if topic.rate == "joint_states" and settings.managed:
                     every = math.gcd(every, settings.clock_every)
@@ -112,6 +124,11 @@ class _Stage:
             )
             for (every, _, robots), topics in sorted(groups.items(), key=lambda group: group[0])
         ]
+
+    def _with_epoch(self, serialized: SerializedTopic) -> SerializedTopic:
+        if serialized not in self.labelled:
+            self.labelled[serialized] = serialized.labelled()
+        return self.labelled[serialized]
 
     def _batch(self, topics: Mapping[TopicPublisher, SerializedTopic]) -> Batch | ContactStates:
         publisher, serialized = next(iter(topics.items()))
@@ -287,7 +304,9 @@ class Publishers(Component):
     def wait(self, _now: float) -> float:
         """Publish the sample again to new subscriptions while the clock waits for commands."""
         if self._joined and self._lockstep.waiting:
-            self._repeat()
+            self._repeat([self._joined.popleft() for _ in range(len(self._joined))])
+        if self._lockstep.take_repeat():
+            self._repeat((self._clock, *self._stage.topics))
         if change := self._lockstep.take_nudge():
             time = round(self._simulation.time * _SECOND) + min(change, 0)
             self._clock_batch.publish(*divmod(time, _SECOND))
@@ -315,6 +334,7 @@ class Publishers(Component):
         stamp = split(self._simulation.time)
         if ticking:
             self._joined.clear()  # they receive this tick
+            self._stage.label(self._simulation.epochs.number)
         if has_clock and not self._clock_last:
             self._clock_batch.publish(*stamp)
         for batched in self._due:
@@ -338,13 +358,13 @@ class Publishers(Component):
         self._settings = self._present_settings()
         self._stage.arrange(self._settings)
 
-    def _repeat(self) -> None:
-        """Publish the sample of the last tick again, to subscriptions matched since."""
-        joined = [self._joined.popleft() for _ in range(len(self._joined))]
-        stamp = split(self._simulation.time)
+    def _repeat(self, joined: Collection[TopicPublisher]) -> None:
+        """Publish the sample of the last tick again, with some of the publishers."""
+        stamp, batches = split(self._simulation.time), self._batches()
+        self._stage.label(self._simulation.epochs.number)
         if not self._clock_last:
             self._clock_batch.repeat(*stamp, joined)
-        for due in self._batches():
+        for due in batches:
             if not due.robots.isdisjoint(self._ticking):
                 for update in due.updates:
                     update()

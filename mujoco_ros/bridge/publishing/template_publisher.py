@@ -1,7 +1,8 @@
 """Batches of topics, filled and published at the cost of a few array operations."""
 
+import copy
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +11,7 @@ from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.sim.clock_epochs import epoch_label
 
 _NANOSECONDS = 1_000_000_000
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
@@ -49,13 +51,26 @@ class Topic:
 
 
 class SerializedTopic:
-    """A topic and the template of its message."""
+    """A topic and the template of its message.
+
+    Attributes:
+        topic: The topic.
+        is_labelled: Whether ``header.frame_id`` of its message names the epoch.
+    """
 
     def __init__(self, topic: Topic) -> None:
         """Serialize the message of `topic`."""
-        self.topic = topic
+        self.topic, self.is_labelled = topic, False
         times = [*topic.stamps, *topic.durations]
         self.template = MessageTemplate(topic.message, list(topic.numbers), times)
+
+    def labelled(self) -> "SerializedTopic":
+        """Return the same topic, with the epoch as ``header.frame_id``."""
+        message = copy.deepcopy(self.topic.message)
+        message.header.frame_id = epoch_label(0)
+        result = SerializedTopic(replace(self.topic, message=message))
+        result.is_labelled = True
+        return result
 
 
 class Batch:
@@ -86,12 +101,16 @@ class Batch:
         first: dict[int, str] = {}
         for name, array in arrays.items():
             first.setdefault(id(array), name)
+        self._labels: list[int] = []  # where the epochs begin
+        label = epoch_label(0).encode()
         start = 0
         for (publisher, serialized), size in zip(topics.items(), sizes, strict=True):
             topic, template = serialized.topic, serialized.template
             end = start + len(template.data)
             buffer[start:end] = np.frombuffer(template.data, np.uint8)
             self._parts.append((publisher, memoryview(buffer.data)[start:end]))
+            if serialized.is_labelled:
+                self._labels.append(start + template.data.index(label))
             times = (start + template.times).tolist()
             stamps += times[: len(topic.stamps)]
             durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
@@ -109,7 +128,7 @@ class Batch:
             start += size
         # CDR aligns doubles to 4 bytes at worst, so a float64 view of stride 4 reaches all of them.
         self._floats = np.ndarray((len(buffer) // 4 - 1,), "<f8", buffer=buffer.data, strides=(4,))
-        self._words = buffer.view("<u4")
+        self._words, self._buffer = buffer.view("<u4"), buffer
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
         self._gathers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for name in sources:
@@ -149,6 +168,12 @@ class Batch:
                 single[run] = False
         if single.any():
             self._gathers.append((array, source[single], destination[single]))
+
+    def label(self, epoch: int) -> None:
+        """Name the epoch in the labelled messages."""
+        text = np.frombuffer(epoch_label(epoch).encode(), np.uint8)
+        for at in self._labels:
+            self._buffer[at : at + len(text)] = text
 
     def publish(self, sec: int, nanosec: int) -> None:
         """Fill every message and publish those with a subscription."""

@@ -207,6 +207,9 @@ class Service:
 
     def destroy(self) -> None:
         """Stop serving; pending requests get no response."""
+        services = self._node._services
+        if self._service not in services:  # the physics thread takes its requests
+            services.append(self._service)  # it destroys no others
         self._node.destroy_service(self._service)
 
     def send(self, response: Any, header: Any) -> None:

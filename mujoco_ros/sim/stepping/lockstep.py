@@ -4,8 +4,10 @@ import logging
 import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
+from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep_sources import Command, Source, SourceConfig, SourceStatus
 from mujoco_ros.sim.stepping.manager_source import ManagerSource
@@ -15,6 +17,15 @@ _CHECK_S = 0.05
 """Wall time between two checks for new subscriptions while the clock waits."""
 _NUDGE_S = 0.25
 """Wall time of silence after which a controller_manager may have missed the clock, each time."""
+
+_SETTLE_S = 0.0005
+"""Wall time between two checks whether all that arrived before an answer has become a command."""
+_REPEAT_S = 1.0
+"""Wall time without an answer after which the first tick after a reset is published again."""
+_LONGEST_HOLD_S = 1.0
+"""Longest period of a source between whose ticks commands wait, in simulated time."""
+_FARTHEST_S = 60.0
+"""How far ahead a stamp of a tick is at most: a stamp of the wall clock is decades ahead."""
 
 Policy = Literal["wait", "proceed"]
 
@@ -43,6 +54,11 @@ class Lockstep:
     last tick. One command answers a tick; others for it are dropped and counted. The ticks of a
     controller_manager and its commands are different: see `ManagerSource`.
 
+    All other commands act at ticks, too: `CommandQueue.held` keeps them in between. The answers of
+    a tick act when all sources have answered and all that arrived before has become a command,
+    after these commands and in the order of the sources. So what acts, and in which order, does not
+    depend on the threads that receive it.
+
     Belongs to the physics thread.
     """
 
@@ -58,10 +74,19 @@ class Lockstep:
         self._waited = 0.0
         self._asked: float | None = None
         self._nudges = 0  # in this tick
+        self._is_first = False  # whether this tick is the first one after a reset
+        self._repeat_s = _REPEAT_S
+        self._before = -math.inf  # time of the tick before this one [s]
+        self._ahead: list[tuple[int, Command]] = []  # commands for later ticks, with their stamps
+        self._noted: set[str] = set()  # topics with late commands
+        self.late = 0
+        """Commands of topics that are no sources, whose tick was over when they arrived."""
         self.set_back = 0
         """How often the clock was set back for a silent controller_manager."""
         self.clock_every = 0
         """Steps between two messages of the clock; 0 is no restriction."""
+        self.settled: Callable[[], bool] | None = None
+        """Whether all that arrived before the answers has become a command; None if always."""
         self.on_join: list[Callable[[str], object]] = []
         """Called with the topic of a controller_manager that begins to answer."""
 
@@ -69,6 +94,12 @@ class Lockstep:
     def robots(self) -> frozenset[str]:
         """Return the robots that the sources command."""
         return self._robots
+
+    @property
+    def stepped(self) -> frozenset[str]:
+        """Return the robots whose client answers ticks: it has noticed a reset when it answers."""
+        sources = (source.config for source in self._sources.values())
+        return frozenset(source.robot for source in sources if not source.manager)
 
     @property
     def waiting(self) -> bool:
@@ -110,6 +141,7 @@ class Lockstep:
         }
         self._robots = frozenset(source.robot for source in config.sources)
         self._measure()
+        self._simulation.commands.held = False  # until the next step
         self._look()
 
     def forget(self) -> None:
@@ -119,6 +151,9 @@ class Lockstep:
         """
         for source in self._sources.values():
             source.forget(float(self._simulation.data.time))
+        self._ahead.clear()
+        self._is_first, self._repeat_s, self._before = True, _REPEAT_S, -math.inf
+        self._simulation.commands.held = False
         self._look()
 
     def depart(self, topic: str) -> None:
@@ -135,14 +170,20 @@ class Lockstep:
         if simulation.model.opt.timestep != self._timestep:
             self._measure()
         step, time = simulation.step_number, simulation.time
-        if self.clock_every and step % self.clock_every:
-            return frozenset()
-        ticking = [source for source in self._sources.values() if source.is_due(step, time)]
+        sources = self._sources.values()
+        off = self.clock_every and step % self.clock_every
+        ticking = [] if off else [source for source in sources if source.is_due(step, time)]
         if not ticking:
+            longest = _LONGEST_HOLD_S / self._timestep
+            simulation.commands.held = any(it.present and it.every <= longest for it in sources)
             return frozenset()
+        simulation.commands.held = False
+        self._before = min(source.time for source in ticking) if not self._is_first else -math.inf
         for source in ticking:
             source.start_tick(step, time)
-        self._look()
+        self._submit_due(time)
+        if not self._look() and self.settled is None:
+            self._act()
         self._waited, self._asked, self._nudges = 0.0, None, 0
         return frozenset(source.config.robot for source in ticking)
 
@@ -166,25 +207,26 @@ class Lockstep:
             return past
         now = float(self._simulation.data.time)
         if source is None:
-            command(now)
+            if not (self._sources and stamp and self._wait_for_tick(topic, stamp, command)):
+                command(now)
             return ""
         present = source.present
         try:
             return source.take(stamp, component, command, now)
         finally:
-            self._look()
+            if not self._look() and self.settled is None:
+                self._act()
             if not present:
                 for listener in self.on_join:
                     listener(topic)
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""
-        if not self._awaiting:
-            return 0.0
-        for source in self._sources.values():
-            source.settle(now)
+        if self._awaiting:
+            for source in self._sources.values():
+                source.settle(now)
         if not self._look():
-            return 0.0
+            return self._finish()
         if self._asked is not None:
             self._waited += min(now - self._asked, 2 * _CHECK_S)  # it is not called during a pause
         self._asked = now
@@ -193,8 +235,19 @@ class Lockstep:
             self._log_silence()
             for source in self._sources.values():
                 source.proceed(always=self._config.policy == "proceed")
-            return _CHECK_S if self._look() else 0.0
+            return _CHECK_S if self._look() else self._finish()
         return min(left, _CHECK_S)
+
+    def take_repeat(self) -> bool:
+        """Return whether to publish the tick again, as it is the first one after a reset.
+
+        A client that waits for the response to its request, and only then for the tick, may have
+        received them in the other order. It would wait forever.
+        """
+        due = self._is_first and self._awaiting and self._waited >= self._repeat_s
+        if due:
+            self._repeat_s += 2.0 * self._repeat_s
+        return due
 
     def take_nudge(self) -> int:
         """Return a change of the clock [ns] that a silent controller_manager needs; 0 is none.
@@ -216,9 +269,52 @@ class Lockstep:
         return 1 if forth else -1
 
     def _look(self) -> bool:
-        """Return whether the clock waits now."""
+        """Return whether the clock waits for an answer now."""
         self._awaiting = any(source.awaited for source in self._sources.values())
         return self._awaiting
+
+    def _finish(self) -> float:
+        """Run the answers of the tick, or return how long to wait for what arrived before [s]."""
+        if any(source.answer is not None for source in self._sources.values()):
+            if self.settled is not None and not self.settled():
+                return _SETTLE_S
+            self._act()
+        return 0.0
+
+    def _act(self) -> None:
+        """Run the answers of the tick, in the order of the sources."""
+        self._is_first = False
+        now = float(self._simulation.data.time)
+        for source in self._sources.values():
+            source.act(now)
+
+    def _wait_for_tick(self, topic: str, stamp: int, command: Command) -> bool:
+        """Keep a command for its tick if that is a later one; note that its tick is over."""
+        time = stamp * NANOSECOND
+        ahead = time - NANOSECOND - self._simulation.time  # stamps are rounded
+        if 0.0 < ahead <= _FARTHEST_S:
+            self._ahead.append((stamp, command))
+            return True
+        if time <= self._before + NANOSECOND:
+            self.late += 1
+            if topic not in self._noted:
+                self._noted.add(topic)
+                _LOG.warning(
+                    "lockstep: a command on '%s' stamped %.6f s acts at %.6f s, as its tick is "
+                    "over; send commands before the answer to their tick",
+                    *(topic, time, self._simulation.time),
+                )
+        return False
+
+    def _submit_due(self, time: float) -> None:
+        """Submit the commands that were kept for a tick at a time [s], in their order."""
+        due = [entry for entry in self._ahead if (entry[0] - 1) * NANOSECOND <= time]
+        if due:
+            self._ahead = [entry for entry in self._ahead if entry not in due]
+            for _, command in due:
+                self._simulation.commands.submit(
+                    partial(command, float(self._simulation.data.time)), urgent=True
+                )
 
     def _measure(self) -> None:
         self._timestep = float(self._simulation.model.opt.timestep)

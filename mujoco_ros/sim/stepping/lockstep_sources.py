@@ -56,6 +56,7 @@ class Source:
         config: Its configuration.
         every: Steps from one tick to the next.
         awaited: Whether the clock waits for it.
+        answer: Its command for the present tick, until it acts.
         status: Its counters.
         time: Time of its last tick [s].
     """
@@ -68,6 +69,7 @@ class Source:
         self.config = config
         self.every = 1
         self.awaited = False
+        self.answer: Command | None = None
         self.status = SourceStatus()
         self.time = 0.0
         self._timestep = 0.0
@@ -111,10 +113,7 @@ class Source:
         self.status.ticks += 1
         early, self._early = self._early, None
         if early is not None and early[0] == step:
-            try:
-                self._answer(early[1], time + self._timestep)
-            except Exception:
-                _LOG.exception("lockstep: a command on '%s' failed", self.config.topic)
+            self._answer(early[1], time + self._timestep)
 
     def take(self, stamp: int, _component: Hashable, command: Command, now: float) -> str:
         """Answer a tick with a command; return why it cannot, empty if it does.
@@ -159,8 +158,17 @@ class Source:
 
     def forget(self, _time: float) -> None:
         """Wait for it no more until the next tick, after a reset to a time [s]."""
-        self._tick, self._early = None, None
+        self._tick, self._early, self.answer = None, None, None
         self._answered, self.awaited = True, False
+
+    def act(self, now: float) -> None:
+        """Run its command of the tick; `now` is the time of the step on which it acts first [s]."""
+        answer, self.answer = self.answer, None
+        if answer is not None:
+            try:
+                answer(now)
+            except Exception:
+                _LOG.exception("lockstep: a command on '%s' failed", self.config.topic)
 
     def depart(self) -> None:
         """Handle that nothing publishes its commands any more."""
@@ -171,10 +179,13 @@ class Source:
         return math.ceil(ahead / (self.every * self._timestep)) * self.every
 
     def _answer(self, command: Command, now: float) -> None:
-        self.status.late += not self.awaited
-        self._answered, self.awaited = True, False
+        is_late, self._answered, self.awaited = not self.awaited, True, False
+        self.status.late += is_late
         self._end_silence()
-        command(now)
+        if is_late:
+            command(now)
+        else:
+            self.answer = command
 
     def _end_silence(self) -> None:
         if self.status.silent:

@@ -159,10 +159,14 @@ class PhysicsThread:
         priority = self._priority
         drain, period, cost = commands.drain, self._period.add, self._cost.add
         gates, before_step, after_step = self._gates, self._before_step, self._after_step
-        last = self._since = now_s()
+        last, blocked = now_s(), False
+        self._since = last
         self._reschedule(last, stepping=run.stepping)
         while not self._ending:
-            drain()
+            if blocked or simulation.paused or not commands.held:
+                drain()
+            else:
+                commands.collect()
             stepping = run.stepping
             if stepping is not self._stepping or pacer.factor != self._factor:
                 self._reschedule(now_s(), stepping=stepping)
@@ -174,10 +178,13 @@ class PhysicsThread:
                 last = now_s()
                 continue
             now = now_s()
-            if gates and (timeout := max(gate(now) for gate in gates)) > 0.0:
-                clock.wait(commands, timeout)
-                pacer.excuse(now_s())
-                continue
+            if gates:
+                timeout = max(gate(now) for gate in gates)
+                blocked = timeout > 0.0
+                if blocked:
+                    clock.wait(commands, timeout)
+                    pacer.excuse(now_s())
+                    continue
             if not stepping:
                 delay = pacer.wait(now)
                 if delay > 0.0:

@@ -355,3 +355,101 @@ def test_a_clock_that_was_set_back_is_set_forth_also_if_a_component_publishes() 
     assert [change for _, change in found] == [-1]
     run.component("arm")
     assert [change for _, change in nudges(run, 3.0)] == [1]
+
+
+def test_commands_wait_for_the_next_tick_and_for_no_step_in_between() -> None:
+    run = LockstepRun(JOINTS)
+    held = run.simulation.commands
+    run.step()
+    assert not held.held
+    run.send()
+    steps = [run.step() and held.held for _ in range(4)]
+    assert held.held, steps
+    run.step()
+    assert not held.held
+    run.lockstep.configure(LockstepConfig())
+    run.step()
+    assert not held.held, "without sources nothing waits"
+
+
+def test_commands_do_not_wait_for_ticks_that_are_far_apart_or_for_a_manager_that_is_absent() -> (
+    None
+):
+    rare = SourceConfig(topic="joint_commands", robot="arm", rate=0.1)
+    for source in (rare, MANAGER):
+        run = LockstepRun(source)
+        run.steps(2)
+        assert not run.simulation.commands.held
+
+
+def test_answers_of_a_tick_act_in_the_order_of_the_sources() -> None:
+    for first, second in ((0, 1), (1, 0)):
+        run = LockstepRun(JOINTS, FINGERS)
+        run.step()
+        sent = [("joint_commands", "joints"), (FINGERS.topic, "fingers")]
+        for index in (first, second):
+            topic, name = sent[index]
+            assert run.applied == []
+            run.send(topic, name=name)
+        assert run.applied == [("joints", 1), ("fingers", 1)]
+
+
+def test_answers_act_after_all_that_arrived_before_them() -> None:
+    run, settled = LockstepRun(JOINTS), [False]
+    run.lockstep.settled = lambda: settled[0]
+    run.step()
+    run.send(name="answer")
+    assert run.ask() > 0.0
+    run.send("external_wrench", name="push")
+    settled[0] = True
+    assert run.ask() == 0.0
+    assert run.applied == [("push", 1), ("answer", 1)]
+
+
+def test_a_command_stamped_with_a_later_tick_waits_for_it() -> None:
+    run = LockstepRun(JOINTS)
+    run.step()
+    assert run.send("external_wrench", at=10, name="push") == ""
+    for tick in (5, 10):
+        assert run.applied == [("a", 1 + 5 * i) for i in range(tick // 5 - 1)]
+        run.send()
+        run.steps(5)
+        run.simulation.commands.drain()
+    assert run.applied[-1] == ("push", 11)
+    run.send("external_wrench", at=20, name="void")
+    run.lockstep.forget()
+    run.steps(20)
+    run.simulation.commands.drain()
+    assert ("void", 21) not in run.applied
+
+
+def test_a_command_whose_tick_is_over_acts_and_is_counted(caplog: pytest.LogCaptureFixture) -> None:
+    run = LockstepRun(JOINTS)
+    run.step()
+    run.send()
+    run.steps(5)
+    run.send()
+    run.steps(5)
+    run.send("external_wrench", at=10, name="in time")
+    assert run.lockstep.late == 0
+    run.send("external_wrench", at=5, name="late")
+    run.send("external_wrench", at=5, name="late")
+    assert run.applied[-1] == ("late", 11)
+    assert run.lockstep.late == 2
+    assert caplog.text.count("as its tick is over") == 1
+
+
+def test_the_first_tick_after_a_reset_comes_again_until_it_is_answered() -> None:
+    run = LockstepRun(JOINTS)
+    repeats = []
+    for _ in range(2):
+        run.lockstep.forget()
+        run.simulation.set_time(0.0)
+        run.step()
+        repeats.append(
+            [run.ask(0.05) and run.lockstep.take_repeat() for _ in range(300)].count(True)
+        )
+        run.send()
+        run.steps(5)
+    assert repeats == [3, 3], "after 1 s, and at growing distances"
+    assert not any(run.ask(0.05) and run.lockstep.take_repeat() for _ in range(300))

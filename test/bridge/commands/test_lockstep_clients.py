@@ -1,0 +1,289 @@
+"""Clients that step a simulator in lockstep: each run after a reset has the same bits."""
+
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from builtin_interfaces.msg import Time
+from control_msgs.action import ParallelGripperCommand
+from control_msgs.msg import DynamicJointState, InterfaceValue
+from geometry_msgs.msg import PoseStamped, WrenchStamped
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from sensor_msgs.msg import JointState
+from simulation_interfaces.srv import ResetSimulation, SetEntityState
+from simulator_client import SimulatorClient
+from simulators import Listener, SimulatorLauncher
+from std_msgs.msg import Header
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+from unique_identifier_msgs.msg import UUID
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+RATE_HZ, PERIOD_NS = 200, 5_000_000
+TICKS, SENT_AT = 20, 6
+RUNS, RESETS = 3, 8
+ROBOT = """
+<mujoco>
+  <worldbody>
+    <body name="arm">
+      <joint name="elbow_joint" damping="1"/><geom size=".1" pos=".3 0 0"/>
+      <body name="tip" pos=".5 0 0">
+        <joint name="wrist" stiffness="1" damping=".1"/><geom size=".05" pos=".1 0 0"/>
+      </body>
+    </body>
+    <body name="hand" mocap="true" pos="2 0 0"/>
+    <body name="carried" pos="2 0 0"><freejoint/><geom size=".1"/></body>
+  </worldbody>
+  <equality><weld name="grip" body1="hand" body2="carried"/></equality>
+  <tendon>
+    <fixed name="cable"><joint joint="wrist" coef="1"/></fixed>
+  </tendon>
+  <actuator>
+    <motor name="elbow" joint="elbow_joint" ctrlrange="-50 50"/>
+    <general name="pump" tendon="cable"/>
+  </actuator>
+</mujoco>
+"""
+
+
+class Client:
+    """Steps a simulator; `read_first` is what it waits for after it has requested a reset."""
+
+    def __init__(self, listener: Listener, read_first: str = "tick") -> None:
+        self.listener, self.node, self.read_first = listener, listener.node, read_first
+        self.ticks: list[JointState] = []
+        self.publishers: dict[str, Any] = {}
+        self.clients: dict[str, Any] = {}
+        self.subscription = self.node.create_subscription(
+            JointState, "joint_states", self.ticks.append, 10
+        )
+        self.answers = self.publisher(JointState, "joint_commands")
+        self.resets = self.client(ResetSimulation, "/mujoco/reset_simulation")
+        self.tick = self.next_tick(lambda tick: tick.header.frame_id != "")
+
+    def publisher(self, kind: type, topic: str) -> Any:
+        if topic not in self.publishers:
+            found = self.publishers[topic] = self.node.create_publisher(kind, topic, 10)
+            assert self.listener.spin_until(lambda: found.get_subscription_count() > 0)
+        return self.publishers[topic]
+
+    def client(self, kind: type, name: str) -> Any:
+        if name not in self.clients:
+            found = self.clients[name] = self.node.create_client(kind, name)
+            assert self.listener.spin_until(found.service_is_ready)
+        return self.clients[name]
+
+    def next_tick(self, wanted: Callable[[JointState], bool]) -> JointState:
+        while True:
+            assert self.listener.spin_until(lambda: bool(self.ticks)), "the clock has stopped"
+            tick = self.ticks.pop(0)
+            if wanted(tick):
+                return tick
+
+    def run(self, send: Callable[["Client"], object]) -> tuple[str, list[int]]:
+        """Reset, and return a fingerprint of all ticks with their stamps [ns]."""
+        epoch = self.tick.header.frame_id
+        future = self.resets.call_async(ResetSimulation.Request())
+        if self.read_first == "response":
+            assert self.listener.spin_until(future.done)
+            self.ticks.clear()  # those that were received before belong to another run, it thinks
+        self.tick = self.next_tick(lambda tick: tick.header.frame_id != epoch)
+        found, stamps = hashlib.sha256(), []
+        for number in range(TICKS):
+            tick = self.tick
+            stamps.append(tick.header.stamp.sec * 1_000_000_000 + tick.header.stamp.nanosec)
+            for values in (tick.position, tick.velocity, tick.effort):
+                found.update(np.asarray(values).tobytes())
+            if number == SENT_AT:
+                send(self)
+            position = 1.3 + 0.3 * np.sin(0.2 * number)
+            answer = JointState(header=tick.header, name=["elbow_joint"], position=[position])
+            self.answers.publish(answer)
+            self.tick = self.next_tick(lambda it, known=tick.header: it.header != known)
+        return found.hexdigest(), stamps
+
+    def close(self) -> None:
+        self.node.destroy_subscription(self.subscription)
+        for publisher in self.publishers.values():
+            self.node.destroy_publisher(publisher)
+        for client in self.clients.values():
+            self.node.destroy_client(client)
+        self.listener.spin_for(0.5)  # the simulator counts subscriptions 20 times a second
+
+
+def nothing(_client: Client) -> None:
+    """Send nothing but answers."""
+
+
+def stamped(client: Client, frame: str = "", ahead: int = 0) -> Header:
+    """Return a header with the stamp of a tick that is some ticks ahead."""
+    stamp = client.tick.header.stamp
+    ahead_ns = stamp.nanosec + ahead * PERIOD_NS
+    return Header(stamp=Time(sec=stamp.sec, nanosec=ahead_ns), frame_id=frame)
+
+
+def number(name: str, value: float) -> Parameter:
+    kind = ParameterType.PARAMETER_DOUBLE
+    return Parameter(name=name, value=ParameterValue(type=kind, double_value=value))
+
+
+def wrench(client: Client, *, ahead: int = 0, is_stamped: bool = True) -> None:
+    header = stamped(client, "wrist_3_link", ahead)
+    message = WrenchStamped(header=header if is_stamped else Header(frame_id="wrist_3_link"))
+    message.wrench.force.y = 30.0
+    client.publisher(WrenchStamped, "external_wrench").publish(message)
+
+
+def pull(client: Client) -> None:
+    kind = InteractiveMarkerFeedback
+    message = kind(marker_name="wrist_3_link", event_type=kind.POSE_UPDATE)
+    message.header = stamped(client, "world")
+    message.pose.position.z = message.pose.orientation.w = 1.0
+    client.publisher(kind, "external_wrench/pull").publish(message)
+
+
+def trajectory(client: Client) -> None:
+    point = JointTrajectoryPoint(positions=[-1.2])
+    point.time_from_start.nanosec = 100_000_000
+    message = JointTrajectory(joint_names=["wrist_2_joint"], points=[point])
+    topic = "joint_trajectory_controller/joint_trajectory"
+    client.publisher(JointTrajectory, topic).publish(message)
+
+
+def gripper(client: Client) -> None:
+    goal = ParallelGripperCommand.Goal()
+    goal.command.name, goal.command.position = ["left_finger_joint"], [0.005]
+    kind = ParallelGripperCommand.Impl.SendGoalService
+    identifier = UUID(uuid=np.frombuffer(uuid4().bytes, np.uint8))
+    server = client.client(kind, "/gripper_controller/gripper_cmd/_action/send_goal")
+    server.call_async(kind.Request(goal_id=identifier, goal=goal))
+
+
+def gain(client: Client) -> None:
+    request = SetParameters.Request(parameters=[number("gains.shoulder_lift_joint.kp", 300.0)])
+    client.client(SetParameters, "/mujoco/set_parameters").call_async(request)
+
+
+def set_joint(client: Client) -> None:
+    request = SetParametersAtomically.Request(parameters=[number("wrist_1_joint.position", -0.9)])
+    client.client(SetParametersAtomically, "/mujoco/set_joints").call_async(request)
+
+
+def mocap(client: Client) -> None:
+    message = PoseStamped(header=stamped(client, "world"))
+    message.pose.position.x, message.pose.orientation.w = 2.5, 1.0
+    client.publisher(PoseStamped, "mocap/hand/pose").publish(message)
+
+
+def actuator(client: Client) -> None:
+    value = InterfaceValue(interface_names=["ctrl"], values=[0.4])
+    message = DynamicJointState(joint_names=["pump"], interface_values=[value])
+    message.header = stamped(client)
+    client.publisher(DynamicJointState, "actuator_commands").publish(message)
+
+
+def entity_state(client: Client) -> None:
+    request = SetEntityState.Request(entity="carried")
+    request.state.pose.position.x, request.state.pose.orientation.w = 2.2, 1.0
+    client.client(SetEntityState, "/mujoco/set_entity_state").call_async(request)
+
+
+def equality(client: Client) -> None:
+    value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=False)
+    request = SetParameters.Request(parameters=[Parameter(name="equality.grip", value=value)])
+    client.client(SetParameters, "/mujoco/set_parameters").call_async(request)
+
+
+OF_ARM = [
+    wrench,
+    partial(wrench, ahead=2),
+    partial(wrench, is_stamped=False),
+    pull,
+    trajectory,
+    gripper,
+    gain,
+    set_joint,
+]
+
+
+@pytest.fixture(scope="module")
+def arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
+    yield from simulator(tmp_path_factory.mktemp("arm"), scene="arm")
+
+
+@pytest.fixture(scope="module")
+def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
+    folder = tmp_path_factory.mktemp("robot")
+    model = folder / "robot.xml"
+    model.write_text(ROBOT)
+    yield from simulator(folder, scene=model)
+
+
+def simulator(folder: Path, **parameters: Any) -> Iterator[SimulatorClient]:
+    starter = SimulatorLauncher(folder)
+    lockstep = {"mode": "lockstep", "lockstep_sources": f"joint_commands@{RATE_HZ}"}
+    remote = SimulatorClient(starter, real_time_factor=0.0, **lockstep, **parameters)
+    yield remote
+    remote.close()
+    starter.close()
+
+
+def fingerprints(
+    remote: SimulatorClient, send: Callable[[Client], object], count: int, read_first: str = "tick"
+) -> set[str]:
+    """Return the different fingerprints of some runs."""
+    client = Client(remote.listener, read_first)
+    client.run(send)  # opens what it sends by; at the next reset, the simulator has discovered it
+    found = set()
+    for _ in range(count):
+        fingerprint, stamps = client.run(send)
+        assert stamps == [PERIOD_NS * tick for tick in range(TICKS)]
+        found.add(fingerprint)
+    client.close()
+    return found
+
+
+@pytest.mark.parametrize("read_first", ["response", "tick"])
+def test_every_run_after_a_reset_has_the_same_bits_whatever_a_client_reads_first(
+    arm: SimulatorClient, read_first: str
+) -> None:
+    (found,) = fingerprints(arm, wrench, RESETS, read_first)
+    (other,) = fingerprints(arm, wrench, 2)
+    assert found == other, "for another client, too"
+
+
+@pytest.mark.parametrize("send", OF_ARM, ids=str)
+def test_what_is_sent_to_an_arm_before_an_answer_acts_at_its_tick(
+    arm: SimulatorClient, send: Callable[[Client], object]
+) -> None:
+    assert_acts_at_its_tick(arm, send)
+
+
+@pytest.mark.parametrize("send", [mocap, actuator, entity_state, equality])
+def test_what_is_sent_to_bodies_before_an_answer_acts_at_its_tick(
+    robot: SimulatorClient, send: Callable[[Client], object]
+) -> None:
+    assert_acts_at_its_tick(robot, send)
+
+
+def assert_acts_at_its_tick(remote: SimulatorClient, send: Callable[[Client], object]) -> None:
+    """Assert that a command has an effect, and the same bits in each run."""
+    (without,) = fingerprints(remote, nothing, 2)
+    (found,) = fingerprints(remote, send, RUNS)
+    assert found != without
+
+
+def test_an_answer_to_a_tick_from_before_a_reset_is_dropped_with_the_reason(
+    arm: SimulatorClient,
+) -> None:
+    client = Client(arm.listener)
+    old = client.tick
+    client.run(nothing)
+    client.answers.publish(JointState(header=old.header, name=["elbow_joint"], position=[0.0]))
+    arm.simulator.wait_for_log(f"answers a tick of {old.header.frame_id}")
+    client.close()
