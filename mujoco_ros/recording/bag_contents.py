@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator
 from heapq import heappop, heappush
 from pathlib import Path
 
-from mcap.records import Channel
+from mcap.records import Channel, Schema
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.mcap_block import McapMessage
@@ -14,6 +14,8 @@ from mujoco_ros.recording.metadata import Metadata
 
 _MOST_LISTED = 10
 """Most damages of a file in its description."""
+_UNKNOWN = Schema(id=(1 << 16) - 1, name="unknown/msg/Unknown", encoding="", data=b"")
+"""Type of messages whose channel is damaged."""
 UNTYPED = "message without a type"
 """Type of a channel that has none."""
 
@@ -163,9 +165,8 @@ class BagContents:
         """Name channels whose records are damaged, by what metadata.yaml has in addition."""
         for scan in self.scans:
             named = {it.topic for it in scan.channels.values()}
-            others = [
-                it for it in self.metadata.topics.values() if it.count and it.name not in named
-            ]
+            topics = self.metadata.topics.values()
+            others = [it.name for it in topics if it.count and it.name not in named]
             unnamed = scan.counts.keys() - scan.channels.keys()
             is_clear = len(unnamed) == len(others) == 1
             for number in unnamed:
@@ -174,8 +175,9 @@ class BagContents:
                     topic=others[0] if is_clear else f"/unknown_channel_{number}",
                     message_encoding="cdr",
                     metadata={},
-                    schema_id=0,
+                    schema_id=0 if is_clear else _UNKNOWN.id,
                 )
+                scan.schemas[_UNKNOWN.id] = _UNKNOWN
                 self.problems.append(
                     f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
                     f"taken as '{scan.channels[number].topic}'"

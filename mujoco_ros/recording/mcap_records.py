@@ -2,6 +2,7 @@
 
 import re
 import struct
+from collections import deque
 from collections.abc import Callable, Iterator
 from io import BytesIO
 
@@ -44,6 +45,10 @@ _LARGEST = 1 << 26
 _CHAIN = 3
 """Number of records that must follow each other after damaged bytes."""
 _LATEST = 1 << 63
+_SMALLEST = 13
+"""Bytes of the smallest record."""
+_COMPARED = 64
+"""Number of messages with which the size of a message is compared."""
 
 
 class McapRecords:
@@ -56,6 +61,7 @@ class McapRecords:
     def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
         """Search from `start` to `end`; `read` returns bytes by their offset and number."""
         self._read, self._start, self._end = read, start, end
+        self._latest: deque[tuple[int, int]] = deque(maxlen=_COMPARED)  # offset, size of messages
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
         at = self._start
@@ -66,14 +72,16 @@ class McapRecords:
             if size and (after[1] or following == self._end):
                 inner = 0 if opcode in _CERTAIN else self._record_within(at, size)
                 if not inner:
+                    if opcode == Opcode.MESSAGE:
+                        self._latest.append((at, size))
                     yield opcode, at, size
                     at, (opcode, size) = following, after
                     continue
                 found = inner
             else:
                 found = self._search(following if size and opcode in _CERTAIN else at + 1)
-                if size and found >= following:  # the damage is after this record
-                    yield opcode, at, size
+                if size and found >= following and not self._is_short(opcode, at, size, found):
+                    yield opcode, at, size  # the damage is after this record
                     at = following
             if found > at:
                 yield DAMAGED, at, found - at
@@ -118,6 +126,15 @@ class McapRecords:
 
     def _may_start(self, at: int) -> bool:
         return at == self._end or _START.match(self._read(at, HEAD.size)) is not None
+
+    def _is_short(self, opcode: int, at: int, size: int, end: int) -> bool:
+        """Return whether a record seems to reach up to `end`: its length is damaged then."""
+        if opcode != Opcode.MESSAGE or at + size == end:
+            return False
+        channel = self._read(at + HEAD.size, 2)
+        sizes = {it for start, it in self._latest if self._read(start + HEAD.size, 2) == channel}
+        leaves_no_record = end - at - size < _SMALLEST and end < self._end  # which may be cut
+        return leaves_no_record or (size not in sizes and end - at in sizes)
 
     def _record_within(self, at: int, size: int) -> int:
         """Return the offset in a record from which others fill it; 0 if there is none.

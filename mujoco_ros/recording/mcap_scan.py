@@ -90,7 +90,6 @@ class McapScan:
         attachments: Attachments.
         metadata: Records of metadata.
         statistics: Numbers of messages when the file was written; None if it does not say them.
-        is_indexed: Whether the file has an index, or no messages.
     """
 
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
@@ -130,7 +129,11 @@ class McapScan:
             it.is_checked |= it.first < data or (summary is not None and it.last >= summary)
         self.channels = self._chosen(Channel, {name for name, _ in topics})
         self.schemas = self._chosen(Schema, {kind for _, kind in topics})
-        self.is_indexed = self._footer is not None and bool(self._indexes or not self.counts)
+
+    @property
+    def is_indexed(self) -> bool:
+        """Whether the file has an index, or no messages."""
+        return self._footer is not None and bool(self._indexes or not self.counts)
 
     @property
     def unchecked(self) -> int:

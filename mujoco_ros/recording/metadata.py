@@ -109,7 +109,7 @@ class Metadata:
             distribution: ROS distribution, if the file has none.
         """
         metadata = cls(distribution=distribution)
-        with suppress(OSError, yaml.YAMLError, ValueError, LookupError, TypeError, RecursionError):
+        with suppress(OSError, yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError):
             content = yaml.safe_load((folder / FILE).read_bytes())["rosbag2_bagfile_information"]
             metadata.distribution = str(content.get("ros_distro") or distribution)
             names = "version", "compression_format", "compression_mode", "custom_data"
