@@ -45,7 +45,7 @@ class BagContents:
 
     Attributes:
         scans: Contents of the files, in order.
-        metadata: What metadata.yaml says; the files say more.
+        metadata: Contents of metadata.yaml.
         problems: What is damaged or missing, as sentences.
         lost: Number of missing messages by topic, as far as it is known.
         is_lossy: Whether something is missing, or may be wrong.

@@ -89,7 +89,7 @@ class McapScan:
         damages: Damaged bytes, in the order of the file.
         attachments: Attachments.
         metadata: Records of metadata.
-        statistics: Numbers of messages when the file was written; None if it does not say them.
+        statistics: Numbers of messages when the file was written; None if they are damaged.
     """
 
     def __init__(self, path: Path, topics: Collection[tuple[str, str]] = ()) -> None:
@@ -142,7 +142,7 @@ class McapScan:
 
     @property
     def lost(self) -> Counter[int]:
-        """Number of missing messages by channel, as far as the file says."""
+        """Number of missing messages by channel, as far as it is known."""
         if self.statistics is not None:
             return Counter(self.statistics.channel_message_counts) - self.counts
         return sum((it.lost for it in self.damages), Counter[int]())

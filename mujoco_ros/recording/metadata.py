@@ -102,7 +102,7 @@ class Metadata:
 
     @classmethod
     def read(cls, folder: Path, distribution: str) -> "Metadata":
-        """Return what metadata.yaml says, up to what is damaged; nothing without the file.
+        """Return the contents of metadata.yaml up to what is damaged; nothing without the file.
 
         Args:
             folder: The folder of the bag.
