@@ -88,13 +88,19 @@ class McapRecords:
             at = found
             opcode, size = self._find(at)
 
-    def _find(self, at: int) -> tuple[int, int]:
-        """Return the opcode and size of the record at an offset; size 0 if there is none."""
-        head = self._read(at, min(HEAD.size + CHUNK.size + 12, self._end - at))
+    def _find(self, at: int, end: int = 0) -> tuple[int, int]:
+        """Return the opcode and size of the record at an offset; size 0 if there is none.
+
+        Args:
+            at: The offset.
+            end: Latest end of the record; 0 for the end of all.
+        """
+        room = (end or self._end) - at
+        head = self._read(at, min(HEAD.size + CHUNK.size + 12, room))
         if len(head) < HEAD.size:
             return DAMAGED, 0
         opcode, length = HEAD.unpack_from(head)
-        size, room = HEAD.size + length, self._end - at
+        size = HEAD.size + length
         if chunk := _chunk_size(head):
             if chunk == size:  # whatever the opcode
                 return Opcode.CHUNK, min(size, room)  # a file may end in it
@@ -145,7 +151,7 @@ class McapRecords:
         data, begin = self._read(start, at + size - start), 0
         while found := _START.search(data, begin):
             inner = start + found.start()
-            while inner < at + size and (step := self._find(inner)[1]):
+            while inner < at + size and (step := self._find(inner, at + size)[1]):
                 inner += step
             if inner == at + size:
                 return start + found.start()
