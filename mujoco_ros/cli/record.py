@@ -39,7 +39,8 @@ _EPILOG = """\
 Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
 of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` excludes all cameras, and
 `-x '.*/camera/.*'` also those of robots in a namespace. Ctrl-C ends the recording. After a sudden
-end, all messages older than a second are in the bag; `record --repair FOLDER` indexes it.
+end, all messages older than a second are in the bag; `record --repair BAG` writes another one with
+an index. Its exit code is 1 if messages are missing.
 """
 
 _LOG = logging.getLogger("mujoco_ros.record")
@@ -50,12 +51,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options, ros_arguments = parse(parser, arguments)
     record_dataset.check_options(parser, options)
+    if options.in_place and (options.repair is None or options.output is not None):
+        parser.error("--in-place is for --repair without --output")
     logging.basicConfig(format="record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     limit_end()
     try:
         if options.repair is not None:
-            return report_errors(lambda: _repair(options.repair))
+            return report_errors(lambda: _repair(options))
         if options.lerobot is not None:
             return record_dataset.record_dataset(options, ros_arguments)
         return _record(options, ros_arguments)
@@ -169,21 +172,27 @@ class _Session:
         )
 
 
-def _repair(folder: Path) -> int:
+def _repair(options: argparse.Namespace) -> int:
+    bag = options.repair
     status_lines.begin("record")
-    status_lines.report(f"reading '{folder}'")
+    status_lines.report(f"reading '{bag}'")
     try:
-        repaired = repair(folder)
+        found, output, original = repair(bag, options.output, in_place=options.in_place)
     except OSError as error:
-        return fail(f"'{folder}' cannot be repaired: {error.strerror}")
-    _LOG.info(
-        "'%s': %d messages in %.1f s indexed, %d bytes of unfinished records cut off",
-        folder,
-        repaired.messages,
-        repaired.duration,
-        repaired.discarded,
-    )
-    return 0
+        return fail(f"'{bag}' cannot be repaired: {error.filename or bag}: {error.strerror}")
+    for problem in found.problems:
+        _LOG.warning("%s", problem)
+    for topic in sorted(found.counts | found.lost):
+        text = f"'{topic}': {found.counts[topic]} messages recovered, {found.lost[topic]} lost"
+        between = found.lost_between(topic) if found.lost[topic] else None
+        if between is not None:
+            text += f" between {between[0]:.3f} s and {between[1]:.3f} s"
+        _LOG.info("%s", text)
+    span = found.metadata.total
+    where = f"from {span.first / 1e9:.3f} s to {span.last / 1e9:.3f} s " if span.count else ""
+    _LOG.info("'%s' has %d messages %sand an index", output, span.count, where)
+    _LOG.info("the original is '%s'", original)
+    return fail(found.summary) if found.is_lossy else 0
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -226,7 +235,16 @@ def _parser() -> argparse.ArgumentParser:
         kind = integer_from(1)
         parser.add_argument(short, option, type=kind, default=0, metavar=unit, help=help_)
     parser.add_argument(
-        "--repair", type=Path, metavar="FOLDER", help="index a bag after a sudden end"
+        "--repair",
+        type=Path,
+        metavar="BAG",
+        help="write all that is sound of a damaged or unfinished bag, with an index, into another "
+        "one: --output, by default BAG_repaired",
+    )
+    parser.add_argument(
+        "--in-place",
+        action="store_true",
+        help="with --repair: give BAG's name to the new bag, and BAG_original to the old one",
     )
     record_dataset.add_options(parser)
     return parser

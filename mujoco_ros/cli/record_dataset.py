@@ -38,7 +38,7 @@ from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     check_new,
 )
 from mujoco_ros.recording.metadata import RecordedTopic
-from mujoco_ros.recording.ros.bag_reader import bag_topics, read_bag
+from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
     is_valid,
@@ -58,7 +58,7 @@ _DISCOVERY_S = 0.2
 _DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
 _OTHERS = (
     *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
-    *("max_bag_size", "max_bag_duration", "repair"),
+    *("max_bag_size", "max_bag_duration", "repair", "in_place"),
 )
 _LOG = logging.getLogger("mujoco_ros.record")
 
@@ -335,20 +335,21 @@ def _read_bag(
     signals: Sequence[int],
 ) -> None:
     wanted, source, skips = selection(cameras), str(bag.resolve()), start > 0.0
+    reader = BagReader(bag)
     types = {
         topic: message_class(kind)
-        for topic, kind in bag_topics(bag).items()
+        for topic, kind in reader.topics.items()
         if wanted.fullmatch(topic) and is_valid(topic, kind)
     }
     known = {topic: kind for topic, kind in types.items() if kind is not None}
     for topic, kind in known.items():
         demonstrations.discover(topic, has_messages=True)
         if is_description(topic):  # may be later in the bag than the first frames
-            for _, _, message in islice(read_bag(bag, {topic: kind}), 1):
+            for _, _, message in islice(reader.read({topic: kind}), 1):
                 demonstrations.add(topic, partial(_same, message))
     _LOG.info("'%s': %s", bag, demonstrations.start(source))
     resets = demonstrations.resets
-    for topic, _, message in read_bag(bag, known):
+    for topic, _, message in reader.read(known):
         if signals:
             raise UserInputError("interrupted; there is no dataset, and --resume continues")
         if skips and isinstance(message, JointState | Image):

@@ -1,29 +1,33 @@
 """One MCAP file of a bag, valid after every flush."""
 
 import os
-import struct
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from io import BytesIO
 from pathlib import Path
 
-import lz4.frame
-import zstandard
-from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Header, Metadata, MetadataIndex, Schema
-from mcap.writer import MCAP0_MAGIC
+from mcap.data_stream import RecordBuilder
+from mcap.records import DataEnd, Footer
+from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
-from mujoco_ros.recording.mcap_summary import PROVISIONAL_END, McapSummary, encoded
-
-COMPRESSIONS: dict[str, Callable[[bytes], bytes]] = {
-    "none": bytes,
-    "lz4": lz4.frame.compress,
-    "zstd": zstandard.compress,
+COMPRESSIONS = {
+    "none": CompressionType.NONE,
+    "lz4": CompressionType.LZ4,
+    "zstd": CompressionType.ZSTD,
 }
-_CHUNK_BYTES = 1 << 20
-"""Readers hold whole chunks in memory, so a chunk of this size is written at once."""
-_MESSAGE = struct.Struct("<BQHIQQ")
-_MESSAGE_FIELDS = 22  # bytes of a message record before its data
-_MESSAGE_INDEX = struct.Struct("<BQHI")
+_RECORD_BYTES = 31
+"""Bytes of a message record beside its data."""
+
+
+def _provisional_end() -> bytes:
+    builder = RecordBuilder()
+    DataEnd(data_section_crc=0).write(builder)
+    Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(builder)
+    content: bytes = builder.end()  # type: ignore[no-untyped-call]
+    return content + MCAP0_MAGIC
+
+
+_PROVISIONAL_END = _provisional_end()
+"""End of a valid file without summary; readers then scan the whole file."""
 
 
 class BagFile:
@@ -31,13 +35,19 @@ class BagFile:
 
     Each flush writes the chunk and a provisional end in one call, and the next flush overwrites
     that end: whenever the process dies, all flushed messages are in a valid file. `finish` replaces
-    the provisional end by the summary. The writer of the package mcap (1.6.0) is not used because
-    a message of 100 bytes costs it 6.7 µs instead of 1.7 µs, and because its summary is private:
-    it cannot index the file of a killed process in place (`recording.ros.repair`).
+    the provisional end by the summary.
+
+    Attributes:
+        path: The file.
+        writer: Writer of schemas, channels and what else is no message.
     """
 
     def __init__(
-        self, path: Path, compression: str = "none", descriptor: int | None = None
+        self,
+        path: Path,
+        compression: str = "none",
+        descriptor: int | None = None,
+        profile: str = "ros2",
     ) -> None:
         """Create the file, which only its user can read.
 
@@ -45,53 +55,28 @@ class BagFile:
             path: The file.
             compression: One of COMPRESSIONS.
             descriptor: An open and empty file to write instead, which is closed at the end.
+            profile: Profile in its header.
 
         Raises:
             OSError: The file exists or cannot be written.
         """
         self.path = path
-        self._compression = "" if compression == "none" else compression
-        self._compress = COMPRESSIONS[compression]
-        self._summary = McapSummary()
-        self._start_chunk()
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-        self._file = os.open(path, flags, 0o600) if descriptor is None else descriptor
-        self._closed = False
-        self._written = 0
-        header = Header(profile="ros2", library="mujoco_ros")
-        self._append(MCAP0_MAGIC + encoded([header]))
+        self._stream = _Stream(os.open(path, flags, 0o600) if descriptor is None else descriptor)
+        self.writer = Writer(self._stream, compression=COMPRESSIONS[compression])
+        self._buffered = 0  # bytes of messages in the writer
+        self.writer.start(profile, library="mujoco_ros")
+        self._stream.save()
 
     @property
     def size(self) -> int:
         """Bytes written and buffered."""
-        return self._written + self._buffered
+        return self._stream.tell() + self._buffered
 
     @property
     def descriptor(self) -> int:
         """File descriptor, for fdatasync."""
-        return self._file
-
-    def add_schema(self, name: str, encoding: str, data: bytes) -> int:
-        """Return the id of a new schema."""
-        schemas = self._summary.schemas
-        schema = Schema(id=len(schemas) + 1, name=name, encoding=encoding, data=data)
-        schemas[schema.id] = schema
-        self._buffer(encoded([schema]))
-        return schema.id
-
-    def add_channel(self, topic: str, schema: int, metadata: Mapping[str, str]) -> int:
-        """Return the id of a new channel for CDR messages."""
-        channels = self._summary.channels
-        channel = Channel(
-            id=len(channels) + 1,
-            topic=topic,
-            message_encoding="cdr",
-            schema_id=schema,
-            metadata=dict(metadata),
-        )
-        channels[channel.id] = channel
-        self._buffer(encoded([channel]))
-        return channel.id
+        return self._stream.descriptor
 
     def write(
         self, channel: int, log_time: int, publish_time: int, sequence: int, data: bytes
@@ -101,19 +86,10 @@ class BagFile:
         Raises:
             OSError: A full chunk could not be written; `abandon` the file.
         """
-        entries = self._entries.get(channel)
-        if entries is None:
-            entries = self._entries[channel] = []
-        entries.append(log_time)
-        entries.append(self._buffered)
-        length = _MESSAGE_FIELDS + len(data)
-        self._parts.append(
-            _MESSAGE.pack(Opcode.MESSAGE, length, channel, sequence, log_time, publish_time)
-        )
-        self._parts.append(data)
-        self._buffered += 9 + length
-        if self._buffered >= _CHUNK_BYTES:
-            self.flush()
+        self.writer.add_message(channel, log_time, data, publish_time, sequence)
+        self._buffered += _RECORD_BYTES + len(data)
+        if self._stream.pending:
+            self._save()
 
     def flush(self) -> None:
         """Write the buffered messages; a later crash of this process cannot lose them.
@@ -121,36 +97,8 @@ class BagFile:
         Raises:
             OSError: They could not be written; `abandon` the file.
         """
-        if not self._entries:
-            return  # readers fail on a chunk without messages, which has no times
-        data = b"".join(self._parts)
-        times = [time for entries in self._entries.values() for time in entries[::2]]
-        chunk = Chunk(
-            compression=self._compression,
-            data=self._compress(data),
-            message_start_time=min(times),
-            message_end_time=max(times),
-            uncompressed_crc=zlib.crc32(data),
-            uncompressed_size=len(data),
-        )
-        record = encoded([chunk])
-        start, indexes_start = self._written, self._written + len(record)
-        written = [record]
-        at, offsets = indexes_start, {}
-        for channel, entries in self._entries.items():
-            packed = struct.pack(f"<{len(entries)}Q", *entries)
-            written.append(
-                _MESSAGE_INDEX.pack(Opcode.MESSAGE_INDEX, 6 + len(packed), channel, len(packed))
-            )
-            written.append(packed)
-            offsets[channel] = at
-            at += _MESSAGE_INDEX.size + len(packed)
-        self._append(b"".join(written))
-        counts = {channel: len(entries) // 2 for channel, entries in self._entries.items()}
-        index = self._summary.add_chunk(chunk, start, len(record), counts)
-        index.message_index_offsets = offsets
-        index.message_index_length = at - indexes_start
-        self._start_chunk()
+        self.writer.flush()  # type: ignore[no-untyped-call]
+        self._save()
 
     def finish(self, metadata: Mapping[str, Mapping[str, str]]) -> None:
         """Write the buffered messages, metadata records and the summary, and close the file.
@@ -161,45 +109,69 @@ class BagFile:
         try:
             self.flush()
             for name, values in metadata.items():
-                record = encoded([Metadata(name=name, metadata=dict(values))])
-                index = MetadataIndex(offset=self._written, length=len(record), name=name)
-                self._append(record)
-                self._summary.metadata.append(index)
-            write_at(self._file, self._summary.end(self._written), self._written)
+                self.writer.add_metadata(name, dict(values))
+            self.writer.finish()  # type: ignore[no-untyped-call]
+            self._stream.save(end=b"")
         except OSError:
             self.abandon()
             raise
-        self._close()
+        self._stream.close()
 
     def abandon(self) -> None:
         """Close the file with the flushed messages, after an error, unless it is already closed."""
-        if self._closed:
-            return
-        try:
-            os.ftruncate(self._file, self._written)
-            write_at(self._file, PROVISIONAL_END, self._written)
-        finally:
-            self._close()
+        if not self._stream.closed:
+            try:
+                self._stream.discard()
+            finally:
+                self._stream.close()
 
-    def _close(self) -> None:
-        os.close(self._file)
-        self._closed = True
-
-    def _start_chunk(self) -> None:
-        self._parts: list[bytes] = []
-        self._entries: dict[int, list[int]] = {}  # by channel: time, offset, time, offset, …
+    def _save(self) -> None:
+        self._stream.save()
         self._buffered = 0
 
-    def _buffer(self, data: bytes) -> None:
-        self._parts.append(data)
-        self._buffered += len(data)
 
-    def _append(self, data: bytes) -> None:
-        write_at(self._file, data + PROVISIONAL_END, self._written)
-        self._written += len(data)
+class _Stream(BytesIO):
+    """What mcap's writer writes into: a buffer that is saved, with an end, in one call.
+
+    Attributes:
+        descriptor: Descriptor of the file.
+        pending: Number of bytes in the buffer.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self.descriptor = descriptor
+        self._saved = 0
+
+    @property
+    def pending(self) -> int:
+        return 0 if self.closed else super().tell()
+
+    def tell(self) -> int:
+        """Return the offset in the file."""
+        return self._saved + self.pending
+
+    def save(self, end: bytes = _PROVISIONAL_END) -> None:
+        """Write the buffer with an end, which is overwritten later."""
+        if self.pending:
+            data = self.getvalue()
+            _write_at(self.descriptor, data + end, self._saved)
+            self._saved += len(data)
+            self.seek(0)
+            self.truncate()
+
+    def discard(self) -> None:
+        """End the file after what was saved."""
+        os.ftruncate(self.descriptor, self._saved)
+        _write_at(self.descriptor, _PROVISIONAL_END, self._saved)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            os.close(self.descriptor)
 
 
-def write_at(file: int, data: bytes, offset: int) -> None:
+def _write_at(file: int, data: bytes, offset: int) -> None:
     """Write all of `data` at `offset`."""
     view = memoryview(data)
     while view:

@@ -1,5 +1,6 @@
-"""Contents of a bag: metadata.yaml of rosbag2, version 9."""
+"""Contents of a bag: metadata.yaml of rosbag2, written as version 9."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -52,14 +53,14 @@ class RecordedTopic:
         name: Name of the topic.
         kind: Message type, e.g. ``std_msgs/msg/String``.
         type_hash: Hash of the type (REP-2016); empty if unknown.
-        qos: QoS profiles offered by its publishers, in the format of rosbag2.
+        qos: QoS profiles offered by its publishers, in the format of the version of rosbag2.
         count: Number of messages.
     """
 
     name: str
     kind: str
     type_hash: str
-    qos: list[dict[str, Any]]
+    qos: Any
     count: int = 0
 
     def as_rosbag2(self) -> dict[str, Any]:
@@ -84,11 +85,48 @@ class Metadata:
         distribution: ROS distribution of the recording.
         topics: Topics by name.
         files: Messages of each file by its name, in the order of recording.
+        others: Other keys, such as the version.
     """
 
     distribution: str
     topics: dict[str, RecordedTopic] = field(default_factory=dict)
     files: dict[str, Span] = field(default_factory=dict)
+    others: dict[str, Any] = field(
+        default_factory=lambda: {
+            "version": _VERSION,
+            "storage_identifier": "mcap",
+            "compression_format": "",
+            "compression_mode": "",
+            "custom_data": None,
+        }
+    )
+
+    @classmethod
+    def read(cls, folder: Path, distribution: str) -> "Metadata":
+        """Return the contents of metadata.yaml up to what is damaged; nothing without the file.
+
+        Args:
+            folder: The folder of the bag.
+            distribution: ROS distribution, if the file has none.
+        """
+        metadata = cls(distribution=distribution)
+        with suppress(OSError, yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError):
+            content = yaml.safe_load((folder / FILE).read_bytes())["rosbag2_bagfile_information"]
+            metadata.distribution = str(content.get("ros_distro") or distribution)
+            names = "version", "compression_format", "compression_mode", "custom_data"
+            metadata.others |= {name: content[name] for name in names if name in content}
+            for entry in content["topics_with_message_count"]:
+                topic = entry["topic_metadata"]
+                metadata.topics[str(topic["name"])] = RecordedTopic(
+                    name=str(topic["name"]),
+                    kind=str(topic["type"]),
+                    type_hash=str(topic.get("type_description_hash", "")),
+                    qos=topic.get("offered_qos_profiles", []),
+                    count=int(entry["message_count"]),
+                )
+            for name in content["relative_file_paths"]:
+                metadata.files[str(name)] = Span()
+        return metadata
 
     @property
     def total(self) -> Span:
@@ -103,15 +141,11 @@ class Metadata:
     def as_rosbag2(self) -> dict[str, Any]:
         """Return the content of metadata.yaml below its only key."""
         return {
-            "version": _VERSION,
-            "storage_identifier": "mcap",
+            **self.others,
             **self.total.as_rosbag2(),
             "topics_with_message_count": [t.as_rosbag2() for t in self.topics.values()],
-            "compression_format": "",
-            "compression_mode": "",
             "relative_file_paths": list(self.files),
             "files": [{"path": name, **span.as_rosbag2()} for name, span in self.files.items()],
-            "custom_data": None,
             "ros_distro": self.distribution,
         }
 

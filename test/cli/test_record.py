@@ -127,6 +127,7 @@ def test_a_kill_loses_at_most_the_last_second(start, tmp_path, seed):
     recorder.kill()
     recorder.wait()
     assert main(["--repair", str(bag)]) == 0
+    bag = tmp_path / "bag_repaired"
     found = contents(bag)
     assert len(found) == TOPICS
     assert all(killed - times[-1] < 1_000_000_000 for times in found.values())
@@ -229,6 +230,8 @@ def test_a_recording_ends_while_it_waits_for_the_clock(start, tmp_path):
         (["--max-bag-duration", "soon"], "'soon' is not an integer of at least 1"),
         (["--compression", "zip"], "invalid choice: 'zip'"),
         (["--topic", "x"], "unrecognized arguments"),
+        (["--in-place"], "--in-place is for --repair without --output"),
+        (["--repair", "a", "--in-place", "-o", "b"], "--in-place is for --repair without --output"),
     ],
 )
 def test_an_invalid_argument_is_an_error(capsys, arguments, message):
@@ -241,6 +244,22 @@ def test_an_existing_folder_is_rejected(start, tmp_path):
     recorder = record(start, tmp_path)
     assert recorder.wait(TIMEOUT_S) == 1
     assert "exists; name a new folder" in (tmp_path / "log0").read_text()
+
+
+def test_a_bag_that_is_being_recorded_is_not_repaired(start, tmp_path, capsys):
+    bag = tmp_path / "bag"
+    publish(start, tmp_path)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: recorded(bag) > TOPICS)
+    for options in ([], ["--in-place"]):
+        assert main(["--repair", str(bag), *options]) == 1
+        assert f"another process writes into {bag}" in capsys.readouterr().err
+    before = recorded(bag)
+    wait_for(lambda: recorded(bag) > before)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(TIMEOUT_S) == 0
+    assert sum(map(len, contents(bag).values())) == recorded(bag)
+    assert main(["--repair", str(bag)]) == 0
 
 
 def test_a_folder_that_is_not_a_bag_cannot_be_repaired(capsys, tmp_path):

@@ -30,6 +30,7 @@ from mujoco_ros.recording.demonstrations.demonstration_file import read_messages
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
+from mujoco_ros.recording.ros.bag_reader import BagReader
 
 FPS = 10
 COMMANDED = {"elbow_joint": 1.2, "left_finger_joint": 0.01}
@@ -124,7 +125,7 @@ def test_a_bag_is_read_once(bag, tmp_path, without_lerobot, caplog, capsys):
 def test_a_signal_while_a_bag_is_read_writes_no_dataset(
     bag, tmp_path, without_lerobot, monkeypatch, capsys
 ):
-    dataset, read, handlers = tmp_path / "dataset", record_dataset.read_bag, []
+    dataset, read, handlers = tmp_path / "dataset", BagReader.read, []
 
     def interrupted(*arguments):
         for message in read(*arguments):
@@ -134,7 +135,7 @@ def test_a_signal_while_a_bag_is_read_writes_no_dataset(
 
     with monkeypatch.context() as patched:
         patched.setattr(record_dataset, "handle_signals", lambda it, *_: handlers.append(it))
-        patched.setattr(record_dataset, "read_bag", interrupted)
+        patched.setattr(BagReader, "read", interrupted)
         assert main(_command(dataset, bag)) == 1
     assert "interrupted; there is no dataset, and --resume continues" in capsys.readouterr().err
     assert list(_episodes(dataset).values()) == [30]

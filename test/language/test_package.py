@@ -46,6 +46,7 @@ PERMISSIONS = (
     Permission("mujoco_ros/controllers/library/stand/*", "posture", "users name `HoldPosture`"),
     Permission("mujoco_ros/cameras/ros/shared_renderer.py", "looks", "a ROS parameter"),
     Permission("test/cameras/ros/test_shared_renderer.py", "looks", "a ROS parameter"),
+    Permission("mujoco_ros/recording/bag_file.py", "tell", "a method of Python's files"),
     Permission("mujoco_ros/control/trajectory/*", "follower", "it follows a joint trajectory"),
     Permission("mujoco_ros/control/trajectory/*", "followers", "they follow a joint trajectory"),
     Permission("test/control/trajectory/*", "follower", "the name of the tested module"),

@@ -16,7 +16,7 @@ from mujoco_ros.identification.joint_record import (
     check_record,
 )
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.ros.bag_reader import bag_topics, read_bag
+from mujoco_ros.recording.ros.bag_reader import BagReader
 
 _STATES = "joint_states"
 _COMMANDS = ("joint_trajectory_controller/controller_state", "joint_commands")
@@ -54,7 +54,8 @@ def read_record(bag: Path, joints: Iterable[str], topics: BagTopics = BagTopics(
         UserInputError: A topic is missing, has another type or no messages, contains NaN or joints
             that come and go; or the record is rejected by `check_record`.
     """
-    found, where = bag_topics(bag), f"'{bag}'"
+    reader, where = BagReader(bag), f"'{bag}'"
+    found = reader.topics
     prefix = f"/{topics.namespace.strip('/')}/" if topics.namespace.strip("/") else "/"
     states = _find([topics.states or prefix + _STATES], found, "joint states", where)
     if found[states] != "sensor_msgs/msg/JointState":
@@ -69,7 +70,7 @@ def read_record(bag: Path, joints: Iterable[str], topics: BagTopics = BagTopics(
     measured = _Samples(names=())
     given: _Samples | None = None
     types: dict[str, type] = {states: JointState, commands: _CLASSES[found[commands]]}
-    for topic, _, message in read_bag(bag, types):
+    for topic, _, message in reader.read(types):
         if topic == states:
             measured.add_state(message, f"{where}: '{topic}'")
         else:

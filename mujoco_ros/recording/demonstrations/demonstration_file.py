@@ -21,6 +21,9 @@ IMAGES = "observation.images."
 COMMANDS, COMMANDED = "replay.commands", "replay.is_commanded"
 QPOS, QVEL, SEED = "replay.qpos", "replay.qvel", "replay.seed"
 TIME = "replay.time"
+_COMPRESSOR = zstandard.ZstdCompressor(write_checksum=True)
+_LARGEST = 1 << 28
+"""Bytes of a message; a damaged file may seem to have more."""
 
 
 class DemonstrationFile:
@@ -42,7 +45,7 @@ class DemonstrationFile:
 
     def __enter__(self) -> "DemonstrationFile":
         file = self._output.__enter__().file
-        self._stream = zstandard.ZstdCompressor().stream_writer(file, closefd=False)
+        self._stream = _COMPRESSOR.stream_writer(file, closefd=False)
         return self
 
     def __exit__(self, kind: object, error: object, traceback: object) -> None:
@@ -107,19 +110,20 @@ def read_messages(path: Path) -> Iterator[bytes]:
     """Yield the messages of a file: description, frames; none if it has no frames.
 
     Raises:
-        UserInputError: It is no such file, or incomplete.
+        UserInputError: It is no such file, incomplete or damaged; its check sum is at its end.
         OSError: It cannot be read.
     """
     try:
         with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
             while length := int.from_bytes(_exactly(stream, 8), "big"):
                 yield _exactly(stream, length)
+            stream.read(1)  # the check sum
     except (EOFError, zstandard.ZstdError) as error:
         raise UserInputError(f"{path} is not a complete demonstration: {error}") from error
 
 
 def _exactly(stream: BinaryIO, count: int) -> bytes:
-    content = stream.read(count)
+    content = stream.read(min(count, _LARGEST))
     if len(content) < count:
         raise EOFError("it ends early")
     return content

@@ -149,5 +149,8 @@ class EpisodeFolder:
 
 def _description(path: Path) -> dict[str, Any]:
     """Return the description of an episode; empty if it has no frames."""
-    found: dict[str, Any] = json.loads(next(read_messages(path), b"{}"))
+    try:
+        found: dict[str, Any] = json.loads(next(read_messages(path), b"{}"))
+    except ValueError as error:
+        raise UserInputError(f"{path} is damaged: its description is not JSON: {error}") from error
     return found

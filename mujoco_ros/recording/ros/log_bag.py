@@ -25,9 +25,10 @@ from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
 from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.definitions import definition
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
-from mujoco_ros.recording.ros.qos import as_rosbag2, as_text
+from mujoco_ros.recording.definitions import Definition, definition
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic
+from mujoco_ros.recording.ros.bag import TopicFile
+from mujoco_ros.recording.ros.qos import as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
 
 _COMPRESSION = "zstd"
@@ -39,11 +40,11 @@ class _Messages:
     """Writes messages into one file of a bag, at the simulated time."""
 
     def __init__(self, file: BinaryIO, name: str, namespace: str) -> None:
-        self._file = BagFile(Path(name), _COMPRESSION, os.dup(file.fileno()))
-        self._name, self._namespace = name, namespace
+        self._namespace = namespace
         self._metadata = Metadata(distribution=ros_distribution())
-        self._span = Span()
-        self._schemas: dict[str, int] = {}
+        self._definitions: dict[str, Definition] = {}
+        mcap = BagFile(Path(name), _COMPRESSION, os.dup(file.fileno()))
+        self.file = TopicFile(mcap, self._metadata, self._definitions)
         self.time = 0
         """Time of the next messages [ns]."""
 
@@ -52,38 +53,20 @@ class _Messages:
         name = topic if topic.startswith("/") else f"{self._namespace.rstrip('/')}/{topic}"
         kind = type(message)
         package = kind.__module__.partition(".")[0]
+        recorded = RecordedTopic(
+            name=name,
+            kind=f"{package}/msg/{kind.__name__}",
+            type_hash="",
+            qos=[as_rosbag2(qos)],
+        )
+        self._metadata.topics[name] = recorded
+        self._definitions[name] = definition(recorded.kind)
         publisher = TopicPublisher(name)
-        publisher.publish = self._writer(name, f"{package}/msg/{kind.__name__}", qos)
+        publisher.publish = lambda data: self.file.write(
+            recorded, self.time, self.time, recorded.count, data
+        )
         publisher.subscriptions = 1
         return publisher
-
-    def finish(self) -> None:
-        """Write the rest of the file."""
-        self._metadata.files[self._name] = self._span
-        self._file.finish({"rosbag2": {"serialized_metadata": self._metadata.text()}})
-
-    def abandon(self) -> None:
-        """Close the file after an error."""
-        self._file.abandon()
-
-    def _writer(self, name: str, kind: str, qos: QoSProfile) -> Callable[[bytes], None]:
-        offered = [as_rosbag2(qos)]
-        topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=offered)
-        self._metadata.topics[name] = topic
-        if kind not in self._schemas:
-            described = definition(kind)
-            self._schemas[kind] = self._file.add_schema(
-                kind, described.encoding, described.text.encode()
-            )
-        metadata = {"offered_qos_profiles": as_text(offered), "topic_type_hash": ""}
-        channel = self._file.add_channel(name, self._schemas[kind], metadata)
-
-        def write(data: bytes) -> None:
-            self._file.write(channel, self.time, self.time, topic.count, data)
-            topic.count += 1
-            self._span.add(self.time)
-
-        return write
 
 
 def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndarray:
@@ -145,9 +128,9 @@ def write_bag(
     messages = _Messages(file, name, namespace)
     try:
         _write(messages, playback, rows, wrench_sign, on_row)
-        messages.finish()
+        messages.file.finish()
     except BaseException:
-        messages.abandon()
+        messages.file.file.abandon()
         raise
 
 

@@ -1,191 +1,177 @@
-"""Repair of a bag whose recording was interrupted: files without summary, incomplete records."""
+"""Repair of a bag: another bag with all that is sound of a damaged or unfinished one."""
 
 import os
-from collections.abc import Iterator
-from io import BytesIO
+import shutil
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import yaml
-from mcap.data_stream import ReadDataStream
-from mcap.exceptions import McapError
-from mcap.opcode import Opcode
-from mcap.records import Channel, Chunk, Message, MessageIndex, MetadataIndex, Schema
-from mcap.records import Metadata as MetadataRecord
-from mcap.stream_reader import get_chunk_data_stream
-from mcap.writer import MCAP0_MAGIC
 
 from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.bag_file import write_at
-from mujoco_ros.recording.mcap_summary import McapSummary, encoded
-from mujoco_ros.recording.metadata import FILE, Metadata, RecordedTopic, Span
+from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
+from mujoco_ros.recording.bag_file import BagFile
+from mujoco_ros.recording.definitions import definition
+from mujoco_ros.recording.folder_lock import locked
+from mujoco_ros.recording.mcap_scan import McapScan
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
 
-_HEAD_BYTES = 9  # opcode and length of a record
+_ROSBAG2 = "rosbag2"
+"""Name of the record in a file that repeats metadata.yaml."""
 
 
 class RepairResult(NamedTuple):
-    """Messages, their duration [s], and the discarded bytes of incomplete records."""
+    """What was found in a bag, the repaired bag, and the original if it was moved."""
 
-    messages: int
-    duration: float
-    discarded: int
+    contents: BagContents
+    output: Path
+    original: Path
 
 
-def repair(folder: Path) -> RepairResult:
-    """Write the summaries of a bag's files in place, and its metadata.yaml.
+def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> RepairResult:
+    """Write the sound messages of a bag, with an index and metadata.yaml, into another bag.
 
-    Complete records remain; an incomplete one at the end of a file is discarded.
+    The original does not change. In place, it gets another name and the new bag its name.
+
+    Args:
+        bag: A folder, or one file.
+        output: Folder or file to create; by default beside the bag.
+        in_place: Whether to exchange the names.
 
     Raises:
-        UserInputError: The folder has no bag, or a file is not MCAP.
+        UserInputError: There is no bag, it is being written, or the output exists.
         OSError: A file cannot be read or written.
     """
-    files = sorted(folder.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
-    if not files:
-        raise UserInputError(f"'{folder}' is not a bag: it has no .mcap file")
-    metadata = _read_metadata(folder)
-    discarded = 0
-    for path in files:
-        scan = _Scan(path)
-        with path.open("r+b") as file:
-            file.truncate(scan.end)
-            write_at(file.fileno(), scan.missing_end(), scan.end)
-            os.fsync(file.fileno())
-        _add_file(metadata, path.name, scan.summary)
-        discarded += scan.discarded
-    metadata.save(folder)
-    total = metadata.total
-    return RepairResult(total.count, total.duration / 1e9, discarded)
-
-
-class _Scan:
-    """Contents of a file's data section, up to its end or to the first incomplete record.
-
-    mcap's own readers raise at an incomplete record and do not return offsets.
-
-    Attributes:
-        summary: Index of the complete records.
-        end: Offset of the end of the last complete record.
-        discarded: Number of bytes after it.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.summary = McapSummary()
-        self.end = len(MCAP0_MAGIC)
-        self._entries: dict[int, list[tuple[int, int]]] = {}  # of the last chunk
-        is_complete = False
-        with path.open("rb") as file:
-            if file.read(self.end) != MCAP0_MAGIC:
-                raise UserInputError(f"'{path}' is not an MCAP file")
-            for offset, opcode, content in _records(file):
-                is_complete = opcode in (Opcode.DATA_END, Opcode.FOOTER)
-                try:
-                    if is_complete or not self._add(offset, opcode, content):
-                        break
-                except (McapError, ValueError, EOFError):
-                    break  # partly overwritten by an incomplete record
-                self.end = offset + _HEAD_BYTES + len(content)
-        self.discarded = 0 if is_complete else path.stat().st_size - self.end
-
-    def missing_end(self) -> bytes:
-        """Return the contents of the file after `end`: missing message indexes and the summary."""
-        missing = b""
-        if self.summary.chunks:
-            chunk = self.summary.chunks[-1]
-            for channel in self._entries.keys() - chunk.message_index_offsets.keys():
-                chunk.message_index_offsets[channel] = self.end + len(missing)
-                record = encoded([MessageIndex(channel, self._entries[channel])])
-                missing += record
-                chunk.message_index_length += len(record)
-        return missing + self.summary.end(self.end + len(missing))
-
-    def _add(self, offset: int, opcode: int, content: bytes) -> bool:
-        """Add a record to the summary; return whether it belongs to the data section."""
-        length, stream = _HEAD_BYTES + len(content), ReadDataStream(BytesIO(content))
-        if opcode == Opcode.CHUNK:
-            self._add_chunk(offset, length, Chunk.read(stream))
-        elif opcode == Opcode.MESSAGE_INDEX:
-            channel = MessageIndex.read(stream).channel_id
-            if channel not in self._entries:
-                return False
-            self.summary.chunks[-1].message_index_offsets[channel] = offset
-            self.summary.chunks[-1].message_index_length += length
-        elif opcode == Opcode.METADATA:
-            name = MetadataRecord.read(stream).name
-            self.summary.metadata.append(MetadataIndex(offset=offset, length=length, name=name))
-        return True
-
-    def _add_chunk(self, offset: int, length: int, chunk: Chunk) -> None:
-        stream, size = get_chunk_data_stream(chunk, validate_crc=True)
-        entries: dict[int, list[tuple[int, int]]] = {}
-        while stream.count < size:
-            at = stream.count
-            opcode, content = stream.read1(), stream.read8()
-            if opcode == Opcode.SCHEMA:
-                schema = Schema.read(stream)
-                self.summary.schemas[schema.id] = schema
-            elif opcode == Opcode.CHANNEL:
-                channel = Channel.read(stream)
-                self.summary.channels[channel.id] = channel
-            elif opcode == Opcode.MESSAGE:
-                message = Message.read(stream, content)
-                entries.setdefault(message.channel_id, []).append((message.log_time, at))
-            else:
-                stream.read(content)
-        self._entries = entries
-        counts = {channel: len(times) for channel, times in entries.items()}
-        self.summary.add_chunk(chunk, offset, length, counts)
-
-
-def _records(file: BinaryIO) -> Iterator[tuple[int, int, bytes]]:
-    """Yield the offset, opcode and content of each complete record."""
-    size = os.fstat(file.fileno()).st_size
-    while True:
-        offset = file.tell()
-        head = file.read(_HEAD_BYTES)
-        length = int.from_bytes(head[1:], "little")
-        if len(head) < _HEAD_BYTES or offset + _HEAD_BYTES + length > size:
-            return
-        yield offset, head[0], file.read(length)
-
-
-def _read_metadata(folder: Path) -> Metadata:
-    """Return the data that only metadata.yaml has: ROS distribution, topics without messages."""
-    metadata = Metadata(distribution=ros_distribution())
+    bag = bag.absolute()
+    bag = bag.resolve() if bag.name in ("", "..") else bag
+    original = _beside(bag, "_original") if in_place else bag
+    output = output or _beside(bag, "_repaired")
+    for path in (output, original) if in_place else (output,):
+        if os.path.lexists(path):
+            raise UserInputError(f"'{path}' exists; move it, or name another one by --output")
+    if not bag.exists():
+        raise UserInputError(f"there is no bag '{bag}'")
+    if bag in output.absolute().parents:
+        raise UserInputError(f"'{output}' is in the bag; name another one by --output")
+    lock = locked(bag if bag.is_dir() else bag.parent)
     try:
-        content = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
-        bag = content["rosbag2_bagfile_information"]
-        metadata.distribution = bag["ros_distro"]
-        for entry in bag["topics_with_message_count"]:
-            topic = entry["topic_metadata"]
-            metadata.topics[topic["name"]] = RecordedTopic(
-                name=topic["name"],
-                kind=topic["type"],
-                type_hash=topic["type_description_hash"],
-                qos=topic["offered_qos_profiles"],
-            )
-    except (OSError, yaml.YAMLError, KeyError, TypeError):
-        pass  # the bag files contain all messages
-    return metadata
+        contents = BagContents(bag, ros_distribution(), skips=True)
+        before = _stamps(contents)
+        try:
+            _write(contents, output)
+            if _stamps(contents) != before:
+                raise UserInputError(f"'{bag}' is being written; end the recording first")
+        except BaseException:
+            if output.is_dir():
+                shutil.rmtree(output, ignore_errors=True)
+            else:
+                output.unlink(missing_ok=True)
+            raise
+        if in_place:
+            bag.rename(original)
+            output.rename(bag)
+            output = bag
+    finally:
+        os.close(lock)
+    return RepairResult(contents, output, original)
 
 
-def _add_file(metadata: Metadata, name: str, summary: McapSummary) -> None:
-    """Add the messages of a file."""
-    statistics = summary.statistics
-    span = metadata.files[name] = Span()
-    if statistics.message_count:
-        span.count = statistics.message_count
-        span.first, span.last = statistics.message_start_time, statistics.message_end_time
-    for number, count in statistics.channel_message_counts.items():
-        channel = summary.channels[number]
-        topic = metadata.topics.setdefault(
-            channel.topic,
-            RecordedTopic(
-                name=channel.topic,
-                kind=summary.schemas[channel.schema_id].name,
-                type_hash=channel.metadata.get("topic_type_hash", ""),
-                qos=yaml.safe_load(channel.metadata.get("offered_qos_profiles", "")) or [],
-            ),
+def _beside(bag: Path, suffix: str) -> Path:
+    return bag.with_name(f"{bag.name}{suffix}" if bag.is_dir() else f"{bag.stem}{suffix}.mcap")
+
+
+def _stamps(contents: BagContents) -> list[tuple[int, int]]:
+    """Return size and time of change of the files."""
+    found = [it.path.stat() for it in contents.scans]
+    return [(it.st_size, it.st_mtime_ns) for it in found]
+
+
+def _write(contents: BagContents, output: Path) -> None:
+    is_folder = contents.bag.is_dir()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    if is_folder:
+        output.mkdir(mode=0o700)
+    metadata = contents.metadata
+    metadata.files.clear()
+    for topic in metadata.topics.values():
+        topic.count = 0
+    for scan in contents.scans:
+        path = output / scan.path.name if is_folder else output
+        span = metadata.files[scan.path.name] = Span()
+        for block in scan.blocks:
+            span.count += block.counts.total()
+            span.first, span.last = min(span.first, block.first), max(span.last, block.last)
+        for number, count in scan.counts.items():
+            _topic(metadata, contents, scan, number).count += count
+        if scan.is_indexed and not (scan.damages or scan.is_lossy):
+            shutil.copy(scan.path, path)
+        else:
+            _write_file(contents, scan, path)
+    if is_folder:
+        metadata.save(output)
+
+
+def _topic(metadata: Metadata, contents: BagContents, scan: McapScan, number: int) -> RecordedTopic:
+    channel = scan.channels[number]
+    topic = metadata.topics.get(channel.topic)
+    if topic is None:
+        offered = channel.metadata.get("offered_qos_profiles", "")
+        topic = metadata.topics[channel.topic] = RecordedTopic(
+            name=channel.topic,
+            kind=contents.kind(scan, channel),
+            type_hash=channel.metadata.get("topic_type_hash", ""),
+            qos=_qos(offered),
         )
-        topic.count += count
+    return topic
+
+
+def _qos(offered: str) -> object:
+    try:
+        return yaml.safe_load(offered) or []
+    except yaml.YAMLError:
+        return []
+
+
+def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
+    compressions = [it.compression or "none" for it in scan.blocks]
+    compression = max(sorted(set(compressions)), key=compressions.count, default="none")
+    file = BagFile(path, compression, profile=scan.profile)
+    try:
+        channels = _add_channels(contents, scan, file)
+        for attachment in scan.attachments:
+            file.writer.add_attachment(**vars(attachment))
+        for record in scan.metadata:
+            if record.name != _ROSBAG2:
+                file.writer.add_metadata(record.name, record.metadata)
+        for block in scan.blocks:
+            for message in scan.messages(block):
+                number, log_time, publish_time, sequence, data = message
+                file.write(channels[number], log_time, publish_time, sequence, data)
+        text = contents.metadata.text()
+        file.finish({_ROSBAG2: {"serialized_metadata": text}} if scan.profile == "ros2" else {})
+    except BaseException:
+        file.abandon()
+        raise
+
+
+def _add_channels(contents: BagContents, scan: McapScan, file: BagFile) -> dict[int, int]:
+    """Add schemas and channels to a file; return its channels by those of the scanned one."""
+    schemas: dict[tuple[int, str], int] = {}
+    channels: dict[int, int] = {}
+    for number, channel in scan.channels.items():
+        kind = contents.kind(scan, channel)
+        schema = scan.schemas.get(channel.schema_id)
+        key = channel.schema_id, kind
+        if schema is not None:
+            name, encoding, data = schema.name, schema.encoding, schema.data
+        else:
+            name, (encoding, text) = kind, definition(kind)
+            data = text.encode()
+        if kind == UNTYPED:
+            schemas[key] = 0
+        elif key not in schemas:
+            schemas[key] = file.writer.register_schema(name, encoding, data)
+        channels[number] = file.writer.register_channel(
+            channel.topic, channel.message_encoding, schemas[key], channel.metadata
+        )
+    return channels

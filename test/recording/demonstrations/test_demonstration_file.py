@@ -59,3 +59,18 @@ def test_half_a_file_and_another_one_are_errors(tmp_path):
     path.write_text("something else")
     with pytest.raises(UserInputError, match="is not a complete demonstration"):
         list(read_messages(path))
+
+
+def test_a_flipped_bit_is_an_error(tmp_path):
+    path = tmp_path / "1.zst"
+    with DemonstrationFile(path) as file:
+        _describe(file)
+        for seed in range(3):
+            noise = np.random.default_rng(seed).integers(0, 255, (40, 60, 3), np.uint8)
+            file.add({**FRAME, f"{IMAGES}eye": noise})
+        file.finish()
+    content = path.read_bytes()
+    for at in range(0, len(content), 97):
+        path.write_bytes(content[:at] + bytes([content[at] ^ 4]) + content[at + 1 :])
+        with pytest.raises(UserInputError, match=r"1\.zst is not a complete demonstration"):
+            list(read_messages(path))

@@ -311,7 +311,7 @@ class Session:
             process.wait(WAIT_LIMIT_S)
             if not bag.exists():
                 continue  # killed before it began
-            assert record(["--repair", str(bag)]) == 0
+            assert record(["--repair", str(bag), "--in-place"]) == 0
             with Reader(bag) as reader:
                 for _ in reader.messages():
                     pass

@@ -1,0 +1,223 @@
+"""Sound messages of a bag, and what is missing from it."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+from heapq import heappop, heappush
+from pathlib import Path
+
+from mcap.records import Channel, Schema
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording.mcap_block import McapMessage
+from mujoco_ros.recording.mcap_scan import Damage, McapScan
+from mujoco_ros.recording.metadata import Metadata
+
+_MOST_LISTED = 10
+"""Most damages of a file in its description."""
+_UNKNOWN = Schema(id=(1 << 16) - 1, name="unknown/msg/Unknown", encoding="", data=b"")
+"""Type of messages whose channel is damaged."""
+UNTYPED = "message without a type"
+"""Type of a channel that has none."""
+
+
+def bag_files(bag: Path) -> list[Path]:
+    """Return the MCAP files of a bag, a folder or one file, in order.
+
+    Raises:
+        UserInputError: There is no bag, or it is of another format.
+    """
+    if bag.is_file() and bag.suffix == ".mcap":
+        return [bag]
+    if not bag.exists():
+        raise UserInputError(f"there is no bag '{bag}'")
+    files = sorted(bag.glob("*.mcap"), key=lambda path: (len(path.name), path.name))
+    if files:
+        return files
+    if bag.suffix == ".db3" or (bag.is_dir() and any(bag.glob("*.db3"))):
+        raise UserInputError(
+            f"'{bag}' is a bag of SQLite; `ros2 bag convert` makes one of MCAP from it"
+        )
+    raise UserInputError(f"'{bag}' is not a bag: it has no .mcap file")
+
+
+class BagContents:
+    """Contents of a bag that may be damaged: every check sum is verified.
+
+    Attributes:
+        scans: Contents of the files, in order.
+        metadata: Contents of metadata.yaml.
+        problems: What is damaged or missing, as sentences.
+        lost: Number of missing messages by topic, as far as it is known.
+        is_lossy: Whether something is missing, or may be wrong.
+        unchecked: Number of messages that no check sum confirms.
+    """
+
+    def __init__(self, bag: Path, distribution: str = "", *, skips: bool = False) -> None:
+        """Read the whole bag.
+
+        Args:
+            bag: A folder, or one file.
+            distribution: ROS distribution, if metadata.yaml has none.
+            skips: Whether to leave out a file that is no MCAP file, if there are others.
+
+        Raises:
+            UserInputError: There is no bag, it is of another format, or a file cannot be read.
+        """
+        self.bag = bag
+        self.metadata = Metadata.read(bag, distribution)
+        self.scans: list[McapScan] = []
+        self.problems: list[str] = []
+        self.is_lossy = False
+        expected = [(it.name, it.kind) for it in self.metadata.topics.values()]
+        errors = []
+        for path in bag_files(bag):
+            try:
+                self.scans.append(McapScan(path, expected))
+            except OSError as error:
+                raise UserInputError(f"'{path}' cannot be read: {error.strerror}") from error
+            except UserInputError as error:
+                errors.append(error)
+        if errors and not (skips and self.scans):
+            raise errors[0]
+        self.problems += map(str, errors)
+        self._name_channels()
+        self.counts = sum((self._by_topic(it, it.counts) for it in self.scans), Counter[str]())
+        self.lost = self._missing()
+        self.is_lossy |= bool(errors or self.lost or any(it.is_lossy for it in self.scans))
+        self.unchecked = sum(it.unchecked for it in self.scans)
+        for scan in self.scans:
+            self.problems += [self._described(scan, it) for it in scan.damages[:_MOST_LISTED]]
+            if (more := len(scan.damages) - _MOST_LISTED) > 0:
+                self.problems.append(f"'{scan.path}': {more} more places are damaged")
+        if self.unchecked:
+            self.problems.append(
+                f"'{bag}': {self.unchecked} messages have no check sum, so damaged values in them "
+                "are not noticed"
+            )
+
+    @property
+    def topics(self) -> dict[str, str]:
+        """Types of the topics with messages by name."""
+        return {
+            scan.channels[it].topic: self.kind(scan, scan.channels[it])
+            for scan in self.scans
+            for it in scan.counts
+        }
+
+    @property
+    def summary(self) -> str:
+        """The number of missing messages by topic, as text; empty if none is missing."""
+        if not self.is_lossy:
+            return ""
+        missing = f"{listed(self.lost)} are missing" if self.lost else "messages may be missing"
+        return f"'{self.bag}' is damaged: {missing}"
+
+    def lost_between(self, topic: str) -> tuple[float, float] | None:
+        """Return the times between which messages of a topic are missing [s]; None if unknown."""
+        spans = [
+            damage.span
+            for scan in self.scans
+            for damage in scan.damages
+            if damage.span is not None
+            and damage.is_loss
+            and (not damage.lost or topic in self._by_topic(scan, damage.lost))
+        ]
+        if not spans:
+            return None
+        return min(first for first, _ in spans) / 1e9, max(last for _, last in spans) / 1e9
+
+    def kind(self, scan: McapScan, channel: Channel) -> str:
+        """Return the name of the type of a channel's messages."""
+        schema = scan.schemas.get(channel.schema_id)
+        if schema is not None:
+            return schema.name
+        topic = self.metadata.topics.get(channel.topic)
+        return UNTYPED if topic is None else topic.kind
+
+    def messages(self, topics: Collection[str]) -> Iterator[tuple[McapScan, Channel, McapMessage]]:
+        """Yield the sound messages of topics in the order of their reception.
+
+        Raises:
+            OSError: A file cannot be read.
+        """
+        blocks = [
+            (block.first, number, index, scan, block)
+            for number, scan in enumerate(self.scans)
+            for index, block in enumerate(scan.blocks)
+            if any(scan.channels[it].topic in topics for it in block.counts)
+        ]
+        blocks.sort(key=lambda it: it[:3])
+        waiting: list[tuple[int, int, McapScan, McapMessage]] = []
+        place = 0
+        for first, _, _, scan, block in blocks:
+            while waiting and waiting[0][0] < first:
+                _, _, source, message = heappop(waiting)
+                yield source, source.channels[message.channel], message
+            for message in scan.messages(block):
+                if scan.channels[message.channel].topic in topics:
+                    heappush(waiting, (message.log_time, place, scan, message))
+                    place += 1
+        while waiting:
+            _, _, source, message = heappop(waiting)
+            yield source, source.channels[message.channel], message
+
+    def _name_channels(self) -> None:
+        """Name channels whose records are damaged, by what metadata.yaml has in addition."""
+        for scan in self.scans:
+            named = {it.topic for it in scan.channels.values()}
+            topics = self.metadata.topics.values()
+            others = [it.name for it in topics if it.count and it.name not in named]
+            unnamed = scan.counts.keys() - scan.channels.keys()
+            is_clear = len(unnamed) == len(others) == 1
+            for number in unnamed:
+                scan.channels[number] = Channel(
+                    id=number,
+                    topic=others[0] if is_clear else f"/unknown_channel_{number}",
+                    message_encoding="cdr",
+                    metadata={},
+                    schema_id=0 if is_clear else _UNKNOWN.id,
+                )
+                scan.schemas[_UNKNOWN.id] = _UNKNOWN
+                self.problems.append(
+                    f"'{scan.path}': the topic of channel {number} is damaged; its messages are "
+                    f"taken as '{scan.channels[number].topic}'"
+                )
+                self.is_lossy |= not is_clear
+
+    def _missing(self) -> Counter[str]:
+        lost = sum((self._by_topic(it, it.lost) for it in self.scans), Counter[str]())
+        present = {it.path.name for it in self.scans}
+        absent = [it for it in self.metadata.files if it not in present]
+        if absent or any(it.statistics is None for it in self.scans):
+            expected = Counter({it.name: it.count for it in self.metadata.topics.values()})
+            lost |= expected - self.counts
+            if lost:
+                self.problems += [f"'{self.bag / name}' is missing" for name in absent]
+        return lost
+
+    @staticmethod
+    def _by_topic(scan: McapScan, counts: Counter[int]) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for number, count in counts.items():
+            channel = scan.channels.get(number)
+            found[f"channel {number}" if channel is None else channel.topic] += count
+        return found
+
+    def _described(self, scan: McapScan, damage: Damage) -> str:
+        reason = f": {damage.reason}" if damage.reason else ""
+        text = (
+            f"'{scan.path}': the {damage.what} of {damage.size} bytes at byte {damage.offset} is "
+            f"damaged{reason}"
+        )
+        if damage.span is not None and damage.is_loss:
+            first, last = (it / 1e9 for it in damage.span)
+            text += f"; it is from {first:.3f} s to {last:.3f} s"
+        if damage.lost:
+            text += f", and {listed(self._by_topic(scan, damage.lost))} are missing"
+        return text
+
+
+def listed(counts: Counter[str]) -> str:
+    """Return numbers of messages by topic as text."""
+    topics = ", ".join(f"{count} of '{name}'" for name, count in sorted(counts.items()))
+    return f"{counts.total()} messages ({topics})"
