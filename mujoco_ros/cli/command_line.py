@@ -1,11 +1,13 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.log_lines import LineFormatter, one_line
 
 FAILED = 1
 """Exit code of an error. argparse ends with 2 if the command line itself is wrong."""
@@ -15,8 +17,17 @@ INTERRUPTED = 130
 
 def fail(message: str, code: int = FAILED) -> int:
     """Write an error message; return the exit code."""
-    sys.stderr.write(f"mujoco_ros: error: {message}\n")
+    first, *others = map(one_line, message.split("\n"))
+    lines = "\n".join([f"mujoco_ros: error: {first}", *(f"  {line}" for line in others)])
+    sys.stderr.write(f"{lines}\n")
     return code
+
+
+def log_to_terminal(line: str) -> None:
+    """Write the log to the standard error, each record in the format of a line."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter(line))
+    logging.basicConfig(handlers=[handler])
 
 
 def report_errors(command: Callable[[], int]) -> int:

@@ -14,7 +14,13 @@ from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.cli import record_dataset
-from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse
+from mujoco_ros.cli.command_line import (
+    create_parser,
+    fail,
+    integer_from,
+    log_to_terminal,
+    parse,
+)
 from mujoco_ros.cli.node_process import handle_signals, ros
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
@@ -44,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options, ros_arguments = parse(parser, arguments)
     record_dataset.check_options(parser, options)
-    logging.basicConfig(format="record: %(message)s")
+    log_to_terminal("record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     try:
         if options.repair is not None:
