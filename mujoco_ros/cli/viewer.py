@@ -1,6 +1,7 @@
 """Viewer process of a simulator."""
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -15,7 +16,8 @@ from mujoco_ros.process.middleware_ports import restrict_shared_memory
 def main(arguments: Sequence[str] | None = None) -> int:
     """Show the simulation until it ends or the window is closed; return the exit code."""
     options, ros = parse(_parser(), arguments)
-    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
+    # An exception in an import would become another one.
+    signal.signal(signal.SIGTERM, lambda _number, _frame: os._exit(0))
     try:
         require("viewer", "the viewer")
         return _show(options, ros)
@@ -27,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
+    from mujoco_ros.bridge.log_handler import forward_log
     from mujoco_ros.sim.shared_memory.reader import SharedState
     from mujoco_ros.viewer.main_loop import serve_page, show_window
     from mujoco_ros.viewer.native import NoDisplayError
@@ -34,8 +37,10 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
 
     state = SharedState(options.state)
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
+    forward_log(viewer.node.get_logger())
     restrict_shared_memory()
     viewer.start()
+    signal.signal(signal.SIGTERM, lambda _number, _frame: sys.exit(0))
     try:
         if options.mode == "web":
             serve_page(
