@@ -1,4 +1,4 @@
-"""The log of a node, in which no text of others looks like a line."""
+"""The log of a node, in which a text is one line."""
 
 import logging
 from collections.abc import Iterator

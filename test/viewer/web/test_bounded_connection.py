@@ -93,7 +93,7 @@ def until_closed(connection: ClientConnection) -> int | None:
 
 @pytest.mark.parametrize("sent", [b"", b"GET / HTTP/1.1\r\nHost: local"])
 @pytest.mark.parametrize("count", [128, 300])
-def test_idle_connections_keep_nobody_out(guard, sent, count):
+def test_idle_connections_keep_no_client_out(guard, sent, count):
     with ExitStack() as stack:
         for _ in range(count):
             silent(guard, stack).sendall(sent)

@@ -80,7 +80,7 @@ def test_a_url_of_an_ipv6_server_leads_to_it_also_if_another_has_its_port_at_loc
         assert names in ({"localhost", "[::1]"}, {"127.0.0.1", "localhost"})
 
 
-def test_a_page_that_no_browser_can_reach_says_why():
+def test_a_page_that_no_browser_can_reach_has_a_reason():
     separate = [shutil.which("unshare") or "unshare", "--map-root-user", "--net"]
     if subprocess.run([*separate, "true"], capture_output=True, check=False).returncode:
         pytest.skip("this user cannot create a network namespace")
