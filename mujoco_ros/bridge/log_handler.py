@@ -1,8 +1,20 @@
-"""Forwards Python's logging, which the layers below ROS use, to the log of a node."""
+"""The log of a node, which is also the log of the layers below ROS: Python's logging."""
 
 import logging
+from typing import Any
 
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.impl.rcutils_logger import RcutilsLogger
+
+from mujoco_ros.model.log_lines import LineFormatter, one_line
+
+_write = rclpy_implementation.rclpy_logging_rcutils_log
+
+
+class _Lines(str):
+    """A text whose lines are escaped already; the first may have a traceback below."""
+
+    __slots__ = ()
 
 
 class RosLogHandler(logging.Handler):
@@ -11,11 +23,12 @@ class RosLogHandler(logging.Handler):
     def __init__(self, logger: RcutilsLogger) -> None:
         """Create a handler that writes to `logger`."""
         super().__init__()
+        self.setFormatter(LineFormatter())
         self._logger = logger
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record with its severity."""
-        text = self.format(record)
+        text = _Lines(self.format(record))
         # One call site per severity: rclpy requires a constant severity for each.
         if record.levelno >= logging.ERROR:
             self._logger.error(text)
@@ -28,7 +41,17 @@ class RosLogHandler(logging.Handler):
 
 
 def forward_log(logger: RcutilsLogger) -> None:
-    """Forward the log of this package to the logger of a node."""
-    package_log = logging.getLogger("mujoco_ros")
-    package_log.addHandler(RosLogHandler(logger))
-    package_log.setLevel(logging.INFO)
+    """Forward the log of this package, and warnings of its libraries, to the logger of a node.
+
+    Names and texts of messages, files and clients are in the log. So the line breaks of all that
+    rclpy logs in this process are escaped, also of what code of others logs.
+    """
+    rclpy_implementation.rclpy_logging_rcutils_log = _write_line
+    logging.getLogger().addHandler(RosLogHandler(logger))
+    logging.getLogger("mujoco_ros").setLevel(logging.INFO)
+
+
+def _write_line(severity: Any, name: str, message: str, *caller: Any) -> None:
+    """Write a text as one line; rclpy calls this function for each text that it logs."""
+    text = message if isinstance(message, _Lines) else one_line(message)
+    _write(severity, name, text, *caller)

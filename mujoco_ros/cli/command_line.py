@@ -1,7 +1,7 @@
 """Exit codes, error messages and arguments of all executables; needs no ROS."""
 
 import argparse
-import signal
+import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from pathlib import Path
 from mujoco_ros.cli import status_lines
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import recorded_inputs
+from mujoco_ros.model.log_lines import LineFormatter, one_line
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.process.end_limit import limit_end
 
@@ -20,8 +21,17 @@ INTERRUPTED = 130
 
 def fail(message: str, code: int = FAILED) -> int:
     """Write an error message; return the exit code."""
-    sys.stderr.write(f"mujoco_ros: error: {message}\n")
+    first, *others = map(one_line, message.split("\n"))
+    lines = "\n".join([f"mujoco_ros: error: {first}", *(f"  {line}" for line in others)])
+    sys.stderr.write(f"{lines}\n")
     return code
+
+
+def log_to_terminal(line: str) -> None:
+    """Write the log to the standard error, each record in the format of a line."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter(line))
+    logging.basicConfig(handlers=[handler])
 
 
 def report_errors(command: Callable[[], int]) -> int:
@@ -32,8 +42,6 @@ def report_errors(command: Callable[[], int]) -> int:
     """
     limit_end()
     status_lines.report("running")
-    if signal.getsignal(signal.SIGINT) == signal.SIG_DFL:  # since the imports
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with recorded_inputs():
             return command()

@@ -1,14 +1,13 @@
 """Write the URDF of an MJCF model, for RViz, MoveIt and robot_state_publisher."""
 
 import argparse
-import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.cli.command_line import add_output, report_errors, write_output
+from mujoco_ros.cli.command_line import add_output, log_to_terminal, report_errors, write_output
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
@@ -27,7 +26,7 @@ The URDFs of this package are regenerated, from the top of the source tree, by
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the URDF; return the exit code."""
-    logging.basicConfig(format="%(message)s")
+    log_to_terminal("%(message)s")
     options = _parser().parse_args(arguments)
     return report_errors(lambda: _export(options))
 

@@ -15,7 +15,14 @@ from rclpy.node import Node
 
 from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.cli import record_dataset, status_lines
-from mujoco_ros.cli.command_line import create_parser, fail, integer_from, parse, report_errors
+from mujoco_ros.cli.command_line import (
+    create_parser,
+    fail,
+    integer_from,
+    log_to_terminal,
+    parse,
+    report_errors,
+)
 from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import show
 from mujoco_ros.model.errors import UserInputError
@@ -53,7 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     record_dataset.check_options(parser, options)
     if options.in_place and (options.repair is None or options.output is not None):
         parser.error("--in-place is for --repair without --output")
-    logging.basicConfig(format="record: %(message)s")
+    log_to_terminal("record: %(message)s")
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
     limit_end()
     try:

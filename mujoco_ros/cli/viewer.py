@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
+    from mujoco_ros.bridge.log_handler import forward_log
     from mujoco_ros.sim.shared_memory.reader import SharedState
     from mujoco_ros.viewer.main_loop import serve_page, show_window
     from mujoco_ros.viewer.native import NoDisplayError
@@ -36,6 +37,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
 
     state = SharedState(options.state)
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
+    forward_log(viewer.node.get_logger())
     restrict_shared_memory()
     viewer.start()
     handle_signals(_leave)

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.log_lines import one_line
 from mujoco_ros.model.scene.config import XACRO_SUFFIX, SceneConfig, load_scene
 
 
@@ -53,6 +54,6 @@ class _Collector(logging.Handler):
         self._messages = messages
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = record.getMessage()
+        message = one_line(record.getMessage())
         if message not in self._messages:
             self._messages.append(message)

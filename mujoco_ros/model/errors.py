@@ -4,9 +4,11 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+from mujoco_ros.model.log_lines import CONTROL, escaped
+
 _LONGEST_QUOTE = 200
 _LONGEST_MESSAGE = 4000
-_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
+_CONTROL = re.compile(f"[{CONTROL}]")
 # Where the engine has cut a message, the next mark begins another quotation, or there is none.
 _QUOTE = re.compile(r"(?<![\w'])'([^']*)('(?!\w)|(?=')|\Z)")
 # A shortened quotation, with its marks, is no long word.
@@ -20,7 +22,7 @@ def shortened(message: str) -> str:
     control characters would change the terminal: those but line breaks are escaped.
     """
     if not message.isprintable():
-        message = _CONTROL.sub(lambda found: repr(found.group())[1:-1], message)
+        message = _CONTROL.sub(escaped, message)
     if len(message) <= _LONGEST_QUOTE:
         return message
     message = _QUOTE.sub(_shortened_quotation, message)

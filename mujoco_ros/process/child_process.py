@@ -11,6 +11,12 @@ from pathlib import Path
 
 from mujoco_ros.process.fork_server import ForkedProcess
 
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+"""Environment variables by which numerical libraries compute in one thread.
+
+The last digits of products and solutions from about 100 × 100 on depend on the number of threads.
+Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
+"""
 _ENTRY = "mujoco_ros.process.child_main"
 _KILL_TIMEOUT_S = 5.0
 _SIGNALS = {number.value: number.name for number in signal.Signals}

@@ -20,8 +20,6 @@ from mujoco_ros.process.worker_limits import (
 )
 
 _LOG = logging.getLogger(__name__)
-# Robot-sized matrices gain nothing from threads, and idle threads of a pool delay the simulator.
-_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 _EXIT_S = 1.0
 """Time for a process that closed its connection to exit by itself [s]."""
@@ -168,7 +166,7 @@ class WorkerProcess:
         return child_process.start(
             child_process.python_command(self._module, str(descriptor)),
             pass_fds=[descriptor],
-            variables=_ONE_THREAD,
+            variables=child_process.ONE_THREAD,
         )
 
     def _end_if_grown(self) -> None:

@@ -1,6 +1,9 @@
 """The viewer: a web page or a window of the shared state."""
 
+import logging
 import sys
+import threading
+import time
 from collections.abc import Callable, Sequence
 
 from mujoco.studio import plugin, viewer_protocol
@@ -27,6 +30,10 @@ from mujoco_ros.viewer.view_settings import HasSettings, ViewSettings
 from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
+
+_LOG = logging.getLogger(__name__)
+_RETRY_S = 1.0
+"""Time between two attempts to reach the page [s]."""
 
 
 def serve_page(
@@ -57,12 +64,23 @@ def serve_page(
     teleop = _teleop(state, clients, shown)
     plugins = _plugins(state, clients, shown)
     page = open_page(guard, _feed(state, displays, teleop.tick), plugins, teleop.handle)
+    if obstacle := guard.obstacle:
+        _LOG.warning("no browser can reach the page at %s: %s", guard.url, obstacle)
+        threading.Thread(target=_announce, args=(guard, log), daemon=True).start()
+    else:
+        _announce(guard, log)
+    viewer_protocol.run_viewer_loop(page)
+
+
+def _announce(guard: WebServerGuard, log: Callable[[str], object]) -> None:
+    """Report the address of the page as soon as a browser can reach it."""
+    while guard.obstacle:
+        time.sleep(_RETRY_S)
     if guard.tokens is not None:  # the log is a topic, which bags record
         control = guard.tokens.link(guard.url, Role.CONTROL)
         watch = guard.tokens.link(f"{guard.url}watch", Role.WATCH)
         sys.stderr.write(f"page: {control}\nread-only page: {watch}\n")
     log(f"the viewer is at {guard.address_text}")
-    viewer_protocol.run_viewer_loop(page)
 
 
 def show_window(state: SharedState, clients: Clients) -> None:

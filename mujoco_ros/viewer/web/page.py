@@ -17,8 +17,9 @@ from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed
 from mujoco_ros.viewer.teleop import pages
 from mujoco_ros.viewer.web import material_bundle
+from mujoco_ros.viewer.web.listening import PrivateSocket
 from mujoco_ros.viewer.web.page_script import add_script
-from mujoco_ros.viewer.web.server_guard import Handler, PrivateSocket, WebServerGuard
+from mujoco_ros.viewer.web.server_guard import Handler, WebServerGuard
 
 # Period of the checks for a browser while none is connected [s].
 _IDLE_PERIOD_S = 0.1

@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-import os
 import socket
-import sys
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
@@ -17,18 +16,20 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.web.access import AccessTokens, Role
-from mujoco_ros.viewer.web.bounded_connection import BoundedConnection
+from mujoco_ros.viewer.web.bounded_connection import (
+    BoundedConnection,
+    OpenConnections,
+    path_of,
+)
 from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
+from mujoco_ros.viewer.web.listening import address_of, listen, obstacle, own_name
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
 from mujoco_ros.viewer.web.page_script import PAGES
 
 _LOG = logging.getLogger(__name__)
 
-_PORTS_TRIED = 20
-_BACKLOG = 128
 _UPLOADS = "/drop"
 _NO_TOKEN = "open the page with a link from the terminal of the simulator; it contains a token\n"
 _LARGEST_MESSAGE = 1 << 12
@@ -86,7 +87,8 @@ class WebServerGuard:
             UserInputError: If this machine has no such interface, or no port is free, or the tokens
                 cannot be written.
         """
-        self.socket = _bind(host, port)
+        self.socket = listen(host, port)
+        self._name, self._open = own_name(self.socket), OpenConnections()
         self._requested_port = port
         self.connections = self.further_connections = 0
         self.tokens: AccessTokens | None = None
@@ -97,7 +99,7 @@ class WebServerGuard:
         self._compression = ResponseCompression()
         self._names = {"localhost", host.lower()}
         # Another machine may claim the other names in the network and map them to loopback.
-        if not ip_address(self.socket.getsockname()[0]).is_loopback:
+        if not address_of(self.socket).is_loopback:
             name = socket.gethostname().lower()
             short = name.partition(".")[0]
             self._names |= {name, short, f"{short}.local"}
@@ -111,11 +113,12 @@ class WebServerGuard:
     @property
     def url(self) -> str:
         """URL of the page for a browser on this machine."""
-        address = ip_address(self.socket.getsockname()[0])
-        if address.is_loopback or address.is_unspecified:
-            return f"http://localhost:{self.port}/"
-        host = f"[{address}]" if address.version == 6 else str(address)
-        return f"http://{host}:{self.port}/"
+        return f"http://{self._name}:{self.port}/"
+
+    @property
+    def obstacle(self) -> str:
+        """Why no browser on this machine can reach the page; empty if one can."""
+        return obstacle(self.socket)
 
     @property
     def address_text(self) -> str:
@@ -169,16 +172,21 @@ class WebServerGuard:
 
         async def counted(connection: ServerConnection) -> None:
             request = connection.request
-            further = handlers.get(_path(request)) if request else None
+            further = handlers.get(path_of(request)) if request else None
             if further is None:
                 self.connections += 1
             else:
                 self.further_connections += 1
-            try:
+
+            async def handle() -> None:
                 if request is None or further is None:
                     await self._handle(connection, handler)
                 else:
                     await further(connection, self._role(request) or Role.WATCH)
+
+            assert isinstance(connection, BoundedConnection)
+            try:
+                await self._open.handle(connection, handle)
             except ConnectionClosed:
                 pass  # the page is gone
             except Exception as error:  # of what a client has sent
@@ -195,7 +203,7 @@ class WebServerGuard:
                 return connection.respond(403, f"{reason}\n")
             if refused := self._unauthorized(connection, request, watched):
                 return refused
-            path = _path(request)
+            path = path_of(request)
             if path in responses:
                 return responses[path]()
             if path in handlers:
@@ -218,7 +226,7 @@ class WebServerGuard:
 
         asyncio.get_running_loop().set_exception_handler(_report_error)
         options |= {"compression": None, "extensions": [message_compression()]}
-        options["create_connection"] = BoundedConnection
+        options["create_connection"] = partial(BoundedConnection, connections=self._open)
         return serve(counted, process_request=checked, process_response=hardened, **options)
 
     def _role(self, request: Request) -> Role | None:
@@ -233,10 +241,12 @@ class WebServerGuard:
         """Return the response to a request without the needed token, or with a link's token."""
         if self.tokens is None:
             return None
-        if (login := self.tokens.login(request, self.cookie)) is not None:
+        login, role = self.tokens.login(request, self.cookie), self._role(request)
+        if (login is not None or role is not None) and isinstance(connection, BoundedConnection):
+            self._open.note_known(connection)
+        if login is not None:
             return login
-        role = self._role(request)
-        if role is Role.CONTROL or (role is Role.WATCH and _path(request) in watched):
+        if role is Role.CONTROL or (role is Role.WATCH and path_of(request) in watched):
             return None
         if role is None:
             return connection.respond(401, _NO_TOKEN)
@@ -250,7 +260,7 @@ class WebServerGuard:
         self, connection: ServerConnection, handler: Callable[[Any], Awaitable[None]]
     ) -> None:
         """Handle a connection, whose messages are marked; that of the panels reports frames."""
-        path = _path(connection.request) if connection.request else ""
+        path = path_of(connection.request) if connection.request else ""
         has_panels = False
 
         def note_drawn() -> None:
@@ -301,64 +311,7 @@ class WebServerGuard:
             return False
 
 
-class PrivateSocket(socket.socket):
-    """A listening socket on loopback that accepts connections of the own user only."""
-
-    def __init__(self, *, is_open: Callable[[], bool]) -> None:
-        """Accept connections while `is_open` returns true."""
-        super().__init__()
-        self._is_open = is_open
-
-    def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; close a rejected one and raise BlockingIOError."""
-        connection, address = super().accept()
-        if not self._is_open() or not _is_of_own_user(connection):
-            connection.close()
-            raise BlockingIOError
-        return connection, address
-
-
-def _path(request: Request) -> str:
-    """Return the path of a request without its query."""
-    return request.path.partition("?")[0]
-
-
 def _report_error(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
     """Report an error that no task handles; Studio's tasks end so when their page is gone."""
     if not isinstance(context.get("exception"), ConnectionClosed):
         loop.default_exception_handler(context)
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, UnicodeError, OverflowError) as error:
-        raise UserInputError(f"the viewer's host {host!r} is unknown: {error}") from error
-    family, _, _, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
-    failure: OSError | None = None
-    for candidate in range(port, min(port + _PORTS_TRIED, 2**16)) if port else [0]:
-        bound = socket.socket(family, socket.SOCK_STREAM)
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            bound.bind((address[0], candidate))
-            bound.listen(_BACKLOG)  # fails for a taken port; SO_REUSEADDR lets two bind
-            return bound
-        except OSError as error:
-            failure = error
-            bound.close()
-    raise UserInputError(f"the viewer cannot listen at {host} from port {port} on: {failure}")
-
-
-def _is_of_own_user(connection: socket.socket) -> bool:
-    """Return whether the peer of an IPv4 connection is of this user, by the kernel's table."""
-    try:
-        ends = [_as_in_table(*end) for end in (connection.getpeername(), connection.getsockname())]
-        with open("/proc/net/tcp", encoding="ascii") as table:
-            rows = [line.split() for line in table]
-    except OSError:  # the peer has disconnected
-        return False
-    return any(row[1:3] == ends and row[7] == str(os.geteuid()) for row in rows)
-
-
-def _as_in_table(host: str, port: int) -> str:
-    return f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"

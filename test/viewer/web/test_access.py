@@ -6,7 +6,6 @@ import socket
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -120,20 +119,6 @@ def test_a_connection_without_a_request_is_closed(guard, monkeypatch):
     monkeypatch.setattr(bounded_connection, "REQUEST_S", 0.2)
     with socket.create_connection(("127.0.0.1", guard.port), timeout=120.0) as silent:
         assert not is_open(silent)
-
-
-def test_the_number_of_connections_without_a_request_is_limited(guard, monkeypatch):
-    monkeypatch.setattr(bounded_connection, "REQUEST_S", 1000.0)
-    monkeypatch.setattr(bounded_connection, "MOST_REQUESTS", 2)
-    address = "127.0.0.1", guard.port
-    with ExitStack() as stack:
-        first, second, third = (
-            stack.enter_context(socket.create_connection(address, timeout=120.0)) for _ in range(3)
-        )
-        assert not is_open(third)
-        for kept in (first, second):
-            kept.sendall(b"GET / HTTP/1.1\r\n\r\n")
-            assert is_open(kept)
 
 
 def test_the_log_has_the_address_without_a_token(tmp_path, capfd, monkeypatch):

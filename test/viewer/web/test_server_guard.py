@@ -3,11 +3,11 @@
 import asyncio
 import gc
 import logging
-import os
 import socket
 import struct
 import threading
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -15,9 +15,11 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.viewer.web import bounded_connection
 from mujoco_ros.viewer.web.panel_input import released
-from mujoco_ros.viewer.web.server_guard import PrivateSocket, WebServerGuard
+from mujoco_ros.viewer.web.server_guard import WebServerGuard
+
+PATIENCE_S = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -90,48 +92,6 @@ def test_host_names_of_the_network_are_rejected_on_loopback(guard):
         assert "not a name" in guard.rejection("/", headers(own))
         assert open_to_all.rejection("/", headers(own)) == ""
     open_to_all.close()
-
-
-def test_the_server_listens_on_the_configured_interface_only(guard):
-    assert guard.socket.getsockname()[0] == "127.0.0.1"
-    with socket.create_connection(("127.0.0.1", guard.port), timeout=5.0):
-        pass
-    with pytest.raises(OSError, match="refused"):
-        socket.create_connection(("127.0.0.2", guard.port), timeout=5.0)
-
-
-def test_the_next_port_is_used_if_one_is_taken():
-    first = WebServerGuard("127.0.0.1", 0)
-    second = WebServerGuard("127.0.0.1", first.port)
-    assert first.port < second.port < first.port + 20
-    assert first.address_text == first.url
-    assert second.address_text == f"{second.url} (port {first.port} is taken)"
-    first.close()
-    second.close()
-
-
-@pytest.mark.parametrize("host", ["no.such.host.invalid", "203.0.113.7", "a" * 300])
-def test_an_unknown_interface_is_named_in_the_error(host):
-    with pytest.raises(UserInputError, match=host[:100]):
-        WebServerGuard(host, 0)
-
-
-def test_the_private_socket_accepts_only_connections_of_the_own_user(monkeypatch):
-    listening = PrivateSocket(is_open=lambda: True)
-    listening.bind(("127.0.0.1", 0))
-    listening.listen()
-    with socket.create_connection(listening.getsockname()) as own:
-        accepted, address = listening.accept()
-        assert address == own.getsockname()
-        accepted.close()
-    user = os.geteuid() + 1
-    monkeypatch.setattr(os, "geteuid", lambda: user)
-    with socket.create_connection(listening.getsockname()) as stranger:
-        with pytest.raises(BlockingIOError):
-            listening.accept()
-        stranger.settimeout(5.0)
-        assert stranger.recv(1) == b"", "a stranger's connection stays open"
-    listening.close()
 
 
 def connections(
@@ -207,25 +167,73 @@ def test_an_error_of_what_a_client_sends_is_one_line_and_closes_its_connection(c
     assert record.exc_info is None
 
 
-def test_a_page_that_is_reloaded_keeps_control_while_its_input_is_released():
-    received, taken, pressed = [], [], struct.pack("<IB", 616, 2) + bytes(611)
+class OneController:
+    """Handles the panels of one page at a time, as Studio does."""
 
-    async def control(connection: Any) -> None:
-        """Handle one connection at a time, as Studio does."""
-        if taken:
+    def __init__(self) -> None:
+        self.received: list[Any] = []
+        self._is_taken = False
+
+    async def __call__(self, connection: Any) -> None:
+        if self._is_taken:
             await connection.close(4001, "controller slot taken")
             return
-        taken.append(connection)
+        self._is_taken = True
         async for message in connection:
-            received.append(message)
-        taken.clear()
+            self.received.append(message)
+        self._is_taken = False
+
+
+def address(connection: ClientConnection) -> str:
+    return f"ws://127.0.0.1:{connection.remote_address[1]}/ui"
+
+
+def test_panels_that_send_nothing_do_not_keep_control():
+    control = OneController()
+
+    async def replace(silent: ClientConnection) -> None:
+        async with connect(address(silent)) as page, asyncio.timeout(PATIENCE_S):
+            await page.send(b"version")
+            while not control.received:
+                await asyncio.sleep(0.01)
+            await silent.wait_closed()
+            async with connect(address(silent)) as other:
+                await other.wait_closed()
+                assert other.close_code == 4001, "a page that has sent a message was replaced"
+            await page.send(b"input")
+
+    connections(control, replace)
+    assert control.received == [b"version", b"input"]
+
+
+def test_a_refused_client_that_does_not_close_is_disconnected(monkeypatch):
+    monkeypatch.setattr(bounded_connection, "REQUEST_S", 0.1)
+    upgrade = (
+        b"GET /ui HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    )
+
+    async def be_refused(page: ClientConnection) -> None:
+        async with asyncio.timeout(PATIENCE_S):
+            await page.send(b"version")
+            reader, writer = await asyncio.open_connection(*page.remote_address)
+            writer.write(upgrade)
+            with suppress(ConnectionResetError):
+                assert b"controller slot taken" in await reader.read()
+            writer.close()
+            await page.close()
+
+    connections(OneController(), be_refused)
+
+
+def test_a_page_that_is_reloaded_keeps_control_while_its_input_is_released():
+    control, pressed = OneController(), struct.pack("<IB", 616, 2) + bytes(611)
 
     async def reload(connection: ClientConnection) -> None:
-        port = connection.remote_address[1]
         await connection.send(pressed)
         await connection.close()
-        async with connect(f"ws://127.0.0.1:{port}/ui") as again:
+        async with connect(address(connection)) as again:
             await again.send(b"version")
 
     connections(control, reload)
-    assert received == [pressed, released(pressed), b"version"]
+    assert control.received == [pressed, released(pressed), b"version"]

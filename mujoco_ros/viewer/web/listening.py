@@ -1,0 +1,129 @@
+"""Listening sockets: the public one, whether browsers can reach it, and a private one."""
+
+import os
+import socket
+import sys
+from collections.abc import Callable
+from ipaddress import IPv4Address, IPv6Address, ip_address
+from typing import Any
+
+from mujoco_ros.model.errors import UserInputError
+
+_PORTS_TRIED = 20
+_BACKLOG = 128
+_LOOPBACK, _LOOPBACK_6, _LOCALHOST = "127.0.0.1", "::1", "localhost"
+_CONNECT_S = 1.0
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Return a socket that listens at the first free port from `port` on; 0 is any.
+
+    Raises:
+        UserInputError: This machine has no such interface, or no port is free.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError, OverflowError) as error:
+        raise UserInputError(f"the viewer's host {host!r} is unknown: {error}") from error
+    family, _, _, _, address = min(found, key=lambda info: info[0] != socket.AF_INET)
+    failure: OSError | None = None
+    for candidate in range(port, min(port + _PORTS_TRIED, 2**16)) if port else [0]:
+        bound = socket.socket(family, socket.SOCK_STREAM)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((address[0], candidate))
+            bound.listen(_BACKLOG)  # fails for a taken port; SO_REUSEADDR lets two bind
+            return bound
+        except OSError as error:
+            failure = error
+            bound.close()
+    raise UserInputError(f"the viewer cannot listen at {host} from port {port} on: {failure}")
+
+
+def own_name(listening: socket.socket) -> str:
+    """Return the host in a URL by which a browser of this machine reaches a listening socket.
+
+    It is ``localhost`` where that is the address of the socket, and not of another server's.
+    """
+    *others, address = _names(listening)
+    name = next((it for it in others if _reaches(it, listening)), address)
+    return f"[{name}]" if ":" in name else name
+
+
+def obstacle(listening: socket.socket) -> str:
+    """Return why no browser of this machine reaches a page; empty if one does.
+
+    The panels of the page need the loopback interface, whatever the address of the page is.
+
+    Args:
+        listening: The socket of the page.
+    """
+    with socket.socket() as private:
+        private.bind((_LOOPBACK, 0))
+        private.listen()
+        if not _reaches(_LOOPBACK, private):
+            return "the loopback interface is down ('ip link set lo up' starts it)"
+    names = _names(listening)
+    if any(_reaches(name, listening) for name in names):
+        return ""
+    return f"nothing at {names[-1]} port {listening.getsockname()[1]} answers"
+
+
+def _names(listening: socket.socket) -> list[str]:
+    """Return the names by which this machine may reach a listening socket, its address last."""
+    own = address_of(listening)
+    if own.is_unspecified:
+        return [_LOCALHOST, _LOOPBACK if own.version == 4 else _LOOPBACK_6]
+    return [_LOCALHOST, str(own)] if own.is_loopback else [str(own)]
+
+
+def address_of(listening: socket.socket) -> IPv4Address | IPv6Address:
+    """Return the address of a listening socket."""
+    return ip_address(listening.getsockname()[0])
+
+
+def _reaches(name: str, listening: socket.socket) -> bool:
+    """Return whether a connection to a name and the port of a listening socket leads to it.
+
+    It ends at once. The name may have several addresses; browsers take the first that answers.
+    """
+    own, port = address_of(listening), int(listening.getsockname()[1])
+    try:
+        with socket.create_connection((name, port), timeout=_CONNECT_S) as connection:
+            peer = ip_address(connection.getpeername()[0])
+    except OSError:
+        return False
+    # No other socket of a family listens at the port of one without an address; IPv6 has both.
+    return peer == own or (own.is_unspecified and own.version >= peer.version)
+
+
+class PrivateSocket(socket.socket):
+    """A listening socket on loopback that accepts connections of the own user only."""
+
+    def __init__(self, *, is_open: Callable[[], bool]) -> None:
+        """Accept connections while `is_open` returns true."""
+        super().__init__()
+        self._is_open = is_open
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; close a rejected one and raise BlockingIOError."""
+        connection, address = super().accept()
+        if not self._is_open() or not _is_of_own_user(connection):
+            connection.close()
+            raise BlockingIOError
+        return connection, address
+
+
+def _is_of_own_user(connection: socket.socket) -> bool:
+    """Return whether the peer of an IPv4 connection is of this user, by the kernel's table."""
+    try:
+        ends = [_as_in_table(*end) for end in (connection.getpeername(), connection.getsockname())]
+        with open("/proc/net/tcp", encoding="ascii") as table:
+            rows = [line.split() for line in table]
+    except OSError:  # the peer has disconnected
+        return False
+    return any(row[1:3] == ends and row[7] == str(os.geteuid()) for row in rows)
+
+
+def _as_in_table(host: str, port: int) -> str:
+    return f"{int.from_bytes(socket.inet_aton(host), sys.byteorder):08X}:{port:04X}"

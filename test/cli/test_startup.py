@@ -1,0 +1,164 @@
+"""Signals during the imports of each program, and standard streams that are closed."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from mujoco_ros.cli import startup
+from mujoco_ros.process.child_process import ONE_THREAD
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_S = 120.0
+TABLE = ROOT / "mujoco_ros/controllers/library/stand/stand.yaml"
+NODES = ["sim", "cameras", "controller", "record", "replay", "viewer"]
+TOOLS = ["check_robot", "evaluate", "export_log", "export_urdf", "fit", "import_policy"]
+_ENDLESS_IMPORT = """
+import pathlib
+import time
+
+pathlib.Path(__file__).with_suffix(".imported").touch()
+while True:
+    time.sleep(0.01)
+"""
+
+
+def command(name: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", f"mujoco_ros.cli.{name}", *arguments]
+
+
+def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[int, bytes, bytes]:
+    """Signal a program while it imports NumPy; return its exit code and what it has printed."""
+    (folder / "numpy.py").write_text(_ENDLESS_IMPORT)
+    process = subprocess.Popen(
+        started,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        end = time.monotonic() + PATIENCE_S
+        while not (folder / "numpy.imported").exists():
+            assert time.monotonic() < end, "the import did not begin"
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        process.send_signal(number)
+        output, errors = process.communicate(timeout=PATIENCE_S)
+    finally:
+        process.kill()
+    return process.returncode, output, errors
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", NODES)
+def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path):
+    arguments = {"viewer": ["--state", "none"], "cameras": ["--state", "none"]}
+    started = command(name, *arguments.get(name, []))
+    if (name, number) == ("viewer", signal.SIGTERM):
+        started = [sys.executable, "-c", "from mujoco_ros.cli import viewer; viewer.main()"]
+        started += ["--state", "none"]  # as in a child process of the simulator
+    assert end_of_import(tmp_path, started, number) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_simulator_ends_without_an_error_during_its_imports(number, tmp_path):
+    started = [sys.executable, "-m", "mujoco_ros"]
+    assert end_of_import(tmp_path, started, number) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tool_ends_by_a_signal_without_a_word_during_its_imports(name, number, tmp_path):
+    assert end_of_import(tmp_path, command(name), number) == (-number, b"", b"")
+
+
+def test_a_script_of_an_installation_ends_by_a_signal_during_its_imports(tmp_path):
+    script = tmp_path / "evaluate"
+    script.write_text("from mujoco_ros.cli.evaluate import main\nmain()\n")
+    ended = end_of_import(tmp_path, [sys.executable, str(script)], signal.SIGINT)
+    assert ended == (-signal.SIGINT, b"", b"")
+
+
+def test_an_interrupt_of_main_is_an_exception_and_no_traceback(tmp_path):
+    script = tmp_path / "evaluate"
+    script.write_text(
+        "import os, signal, sys\n"
+        "from mujoco_ros.cli import draw_controller\n"
+        "draw_controller.report_errors = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
+        "try:\n"
+        f"    draw_controller.main([{str(TABLE)!r}])\n"
+        "finally:\n"
+        "    print('closed')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "closed\n", "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_error(closed, tmp_path):
+    run = " ".join(command("draw_controller", str(TABLE)))
+    output = tmp_path / "diagram"
+    for end in ("", f"-o {output}"):
+        done = subprocess.run(
+            ["bash", "-c", f"{run} {end} {closed}"], cwd=ROOT, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        printed = end == "" and closed in ("<&-", "2>&-")
+        assert bool(done.stdout) == printed
+    assert output.read_text().startswith("<svg")
+
+
+def test_an_error_with_closed_streams_is_an_exit_code():
+    run = " ".join(command("draw_controller", "no_such_file.yaml"))
+    for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
+        done = subprocess.run(
+            ["bash", "-c", f"{run} {closed}"], cwd=ROOT, capture_output=True, check=False
+        )
+        assert done.returncode == 1
+        assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("streams", ["", "2>&1"])
+def test_a_program_whose_reader_has_ended_ends_by_sigpipe_without_a_word(streams):
+    run = " ".join(command("draw_controller", str(TABLE) if not streams else "no_such_file.yaml"))
+    pipe = f"{{ {run} {streams}; echo $? >&3; }} | true"
+    done = subprocess.run(
+        ["bash", "-c", f"exec 3>&1; {pipe}"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == (f"{128 + signal.SIGPIPE}\n", "")
+
+
+def test_other_programs_keep_their_signals_and_streams(monkeypatch):
+    before = signal.getsignal(signal.SIGINT), sys.excepthook, sys.stdout
+    startup.prepare_program()
+    monkeypatch.setattr(sys, "argv", [])
+    startup.prepare_program()
+    assert (signal.getsignal(signal.SIGINT), sys.excepthook, sys.stdout) == before
+
+
+def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
+    script = tmp_path / "evaluate"
+    script.write_text(
+        "import mujoco_ros.cli\nimport numpy as np\n"
+        "matrix = np.random.default_rng(1).normal(size=(200, 200))\n"
+        "print(np.linalg.solve(matrix, matrix.T).tobytes().hex())\n"
+    )
+    outputs = {
+        subprocess.run(
+            [sys.executable, str(script)],
+            cwd=ROOT,
+            env=os.environ | dict.fromkeys(ONE_THREAD, count) | {"PYTHONPATH": str(ROOT)},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for count in ("1", "2", "4")
+    }
+    assert len(outputs) == 1
