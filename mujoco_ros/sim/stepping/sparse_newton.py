@@ -20,6 +20,8 @@ AFFECTED_VERSION = 4_000_000
 """The ``mj_version`` with the wrong factorization."""
 _NEWTON = int(mujoco.mjtSolver.mjSOL_NEWTON)
 _RK4 = int(mujoco.mjtIntegrator.mjINT_RK4)
+_ITERATIONS, _ISLANDS = mujoco.mjNSOLVER, mujoco.mjNISLAND
+"""Numbers of iterations and islands of which the engine keeps statistics."""
 _LIMIT = 50
 """Smallest iteration limit at which a solver that reaches it is considered not converged.
 
@@ -46,11 +48,12 @@ class SparseNewton:
         self.repeated = 0
         """Number of repeated steps and evaluations."""
         self._model = model
-        self._is_wrong: dict[tuple[int, int], bool] = {}
+        self._is_wrong: dict[int, bool] = {}
         """Whether the factor is wrong, by the pattern of the constraint Jacobian."""
+        self._data: mujoco.MjData | None = None
         self._inertia: dict[bytes, list[int]] = {}
         """Rows of the inertia matrix as bits, by the order of the degrees of freedom."""
-        self._ancestors = self._below = np.zeros((0, 0), bool)
+        self._ancestors = np.zeros((0, 0), bool)
         self.configure()
 
     def configure(self) -> None:
@@ -61,12 +64,14 @@ class SparseNewton:
             and option.solver == _NEWTON
             and bool(mujoco.mj_isSparse(self._model))
         )
+        # The improvement that is still possible is in the order of the gradient's square.
+        self._small = _SMALL * math.sqrt(option.tolerance)
+        self._limit = option.iterations if option.iterations >= _LIMIT else math.inf
         # The stages of Runge-Kutta overwrite what would be checked.
         self._is_staged = option.integrator == _RK4
         self._is_wrong.clear()
         if self._is_affected and not len(self._ancestors):
             self._ancestors = _ancestors(self._model.dof_parentid)
-            self._below = np.tri(self._model.nv, self._model.nv - 1, -2, bool)
 
     def step(self, data: mujoco.MjData, state: np.ndarray) -> None:
         """Advance by one timestep, as ``mj_step``.
@@ -108,24 +113,25 @@ class SparseNewton:
 
     def _is_solved(self, data: mujoco.MjData) -> bool:
         """Return whether the solver converged in the last step, or had a right factor."""
-        option = self._model.opt
-        # The improvement that is still possible is in the order of the gradient's square.
-        small = _SMALL * math.sqrt(option.tolerance)
-        counts, gradient = data.solver_niter, data.solver.gradient
-        for island in range(min(max(data.nisland, 1), mujoco.mjNISLAND)):
-            count = counts[island]
-            if count >= option.iterations >= _LIMIT:
+        if data is not self._data:
+            self._data, self._counts = data, data.solver_niter
+            self._gradient = data.solver.gradient.item
+        islands = data.nisland or 1
+        gradient, last = self._gradient, -1
+        for count in self._counts[:islands].tolist():
+            if count >= self._limit:
                 return False
-            if count > mujoco.mjNSOLVER:
+            if count > _ITERATIONS:
                 break
-            last = island * mujoco.mjNSOLVER + count - 1
-            before = gradient[last - 1] if count > 1 else 0.0
-            if count and gradient[last] > max(small, _QUADRATIC * before):
-                break
+            if count and gradient(last + count) > self._small:
+                before = gradient(last + count - 1) if count > 1 else 0.0
+                if gradient(last + count) > _QUADRATIC * before:
+                    break
+            last += _ITERATIONS
         else:
-            if data.nisland <= mujoco.mjNISLAND:
+            if islands <= _ISLANDS:
                 return True
-        pattern = (data.nisland, hash((data.efc_J_rownnz.tobytes(), data.efc_J_colind.tobytes())))
+        pattern = hash((islands, data.efc_J_rownnz.tobytes(), data.efc_J_colind.tobytes()))
         is_wrong = self._is_wrong.get(pattern)
         if is_wrong is None:
             if len(self._is_wrong) >= _KEPT_PATTERNS:
@@ -137,18 +143,17 @@ class SparseNewton:
         """Return whether the engine joins neighbouring rows of the Hessian that differ."""
         size = self._model.nv
         order = data.map_idof2dof if data.nisland else np.arange(size)
+        place = np.empty(size, np.intp)
+        place[order] = np.arange(size)
         # All rows of a constraint have the same columns.
-        changes = (np.diff(data.efc_type) != 0) | (np.diff(data.efc_id) != 0)
-        place = np.argsort(order)[data.efc_J_colind]
-        jacobian = np.zeros((data.nefc, size), bool)
-        jacobian[np.repeat(np.arange(data.nefc), data.efc_J_rownnz), place] = True
-        constraints = _integers(jacobian[np.append(True, changes)])
-        factor = _factor(self._inertia_rows(order), constraints)
-        rows, columns = factor.sum(axis=1), factor.sum(axis=0)
-        joined = np.diagonal(factor, -1) & (np.diff(rows) == 1) & (np.diff(columns) == -1)
-        # Below its diagonal, a joined column has the entries of the one before.
-        differ = (factor[:, :-1] != factor[:, 1:]) & self._below
-        return bool((differ.any(axis=0) & joined).any())
+        kind, number = data.efc_type, data.efc_id
+        is_first = np.append(True, (kind[1:] != kind[:-1]) | (number[1:] != number[:-1]))
+        lengths = data.efc_J_rownnz
+        columns = place[data.efc_J_colind[np.repeat(is_first, lengths)]]
+        lengths = lengths[is_first]
+        jacobian = np.zeros((len(lengths), size), bool)
+        jacobian[np.repeat(np.arange(len(lengths)), lengths), columns] = True
+        return _joins_different_rows(_factor(self._inertia_rows(order), _integers(jacobian)))
 
     def _inertia_rows(self, order: np.ndarray) -> list[int]:
         """Return the rows of the inertia matrix of degrees of freedom in an order, as bits."""
@@ -169,8 +174,8 @@ def _ancestors(parents: np.ndarray) -> np.ndarray:
     return ancestors
 
 
-def _factor(inertia: list[int], constraints: list[int]) -> np.ndarray:
-    """Return the entries of L in H = L' L.  # (n, n)
+def _factor(inertia: list[int], constraints: list[int]) -> list[int]:
+    """Return the rows of L in H = L' L, as bits.
 
     Args:
         inertia: Rows of the lower half of the inertia matrix, as bits.
@@ -184,10 +189,35 @@ def _factor(inertia: list[int], constraints: list[int]) -> np.ndarray:
         above = rows[row] & ((1 << row) - 1)
         if above:
             rows[above.bit_length() - 1] |= above
-    size = (len(rows) + 7) // 8
-    packed = np.frombuffer(b"".join([row.to_bytes(size, "little") for row in rows]), np.uint8)
-    bits = np.unpackbits(packed.reshape(-1, size), axis=1, count=len(rows), bitorder="little")
-    return bits.view(bool)
+    return rows
+
+
+def _joins_different_rows(factor: list[int]) -> bool:
+    """Return whether the engine joins neighbouring rows with other columns below them.
+
+    It joins rows of which the second has the columns of the first and its own, and that are used by
+    the same number of rows below.
+
+    Args:
+        factor: Rows of L, as bits.
+    """
+    differ = 0  # bit of a column that differs, in a row below, from the next one
+    for row in range(2, len(factor)):
+        differ |= (factor[row] ^ factor[row] >> 1) & ((1 << row - 1) - 1)
+    seconds = []
+    while differ:
+        second = differ.bit_length()
+        differ ^= 1 << second - 1
+        rows = factor[second - 1], factor[second]
+        if rows[1] >> second - 1 & 1 and rows[1].bit_count() == rows[0].bit_count() + 1:
+            seconds.append(second)
+    if not seconds:
+        return False
+    size = (len(factor) + 7) // 8
+    packed = np.frombuffer(b"".join([row.to_bytes(size, "little") for row in factor]), np.uint8)
+    entries = np.unpackbits(packed.reshape(-1, size), axis=1, bitorder="little")
+    users = entries.sum(axis=0)
+    return any(users[second - 1] == users[second] + 1 for second in seconds)
 
 
 def _integers(rows: np.ndarray) -> list[int]:

@@ -81,8 +81,8 @@ def test_steps_are_those_of_dense_matrices() -> None:
 
 def test_right_steps_are_not_repeated() -> None:
     model = branching_model(0)
-    newton = SparseNewton(model)
     model.opt.iterations = 2  # does not suffice, as the user wants
+    newton = SparseNewton(model)
     for data, state in moving_states(model):
         newton.step(data, state)
         assert data.nefc
