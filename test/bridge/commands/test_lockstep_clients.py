@@ -257,7 +257,7 @@ def test_every_run_after_a_reset_has_the_same_bits_whatever_a_client_reads_first
     assert found == other, "for another client, too"
 
 
-@pytest.mark.parametrize("send", OF_ARM, ids=str)
+@pytest.mark.parametrize("send", OF_ARM)
 def test_what_is_sent_to_an_arm_before_an_answer_acts_at_its_tick(
     arm: SimulatorClient, send: Callable[[Client], object]
 ) -> None:
