@@ -76,9 +76,9 @@ def _evaluate(options: argparse.Namespace) -> int:
         done = [file.done[it] for it in seeds if it in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
-        _report(options, done)
+        _report(options, done, plots=complete)
         if not complete:
-            text = f"{len(done)} of {len(seeds)} are done; continue with --resume"
+            text = f"{len(done)} of {len(seeds)} are done; continue with --resume, which draws the plots"
             return fail(text, INTERRUPTED)
         if dataset is not None:
             try:
@@ -88,9 +88,13 @@ def _evaluate(options: argparse.Namespace) -> int:
     return 0
 
 
-def _report(options: argparse.Namespace, done: Sequence[Episode]) -> None:
+def _report(options: argparse.Namespace, done: Sequence[Episode], *, plots: bool) -> None:
     report("writing the report")
     _write(options, done)
+    if plots:  # they take longer on a busy machine than an interrupted program may
+        from mujoco_ros.controllers.evaluation.plots import write_plots  # needs an extra
+
+        write_plots(options.output, done)
     summary = summarize(done)
     low, high = summary.interval
     sys.stdout.write(
@@ -225,15 +229,12 @@ def _create(folder: Path) -> None:
 
 
 def _write(options: argparse.Namespace, done: Sequence[Episode]) -> None:
-    from mujoco_ros.controllers.evaluation.plots import write_plots  # needs an extra
-
     folder, summary = options.output, summarize(done)
     text = as_markdown(_title(options), summary, done)
     if options.controller == _REFERENCE:
         text += f"\n{comparison({'here': summary})}"
     write_whole(folder / "report.md", text)
     write_whole(folder / "episodes.csv", as_csv(done))
-    write_plots(folder, done)
 
 
 def _show_episode(options: argparse.Namespace) -> int:

@@ -175,6 +175,8 @@ def test_the_command_continues_with_the_missing_episodes(tmp_path, capsys, monke
     arguments = ["pick_place", "--episodes", "4", "--output", str(tmp_path)]
     assert main(arguments) == 130
     assert "2 of 4 are done; continue with --resume" in capsys.readouterr().err
+    assert (tmp_path / "report.md").exists()
+    assert not list(tmp_path.glob("*.svg")), "plots take longer than an interrupted program may"
     assert main(arguments) == 1
     assert "has 2 of 4 episodes of an interrupted evaluation" in capsys.readouterr().err
     assert main([*arguments, "--resume", "--random", "table"]) == 1
