@@ -19,7 +19,7 @@ from mujoco_ros.bridge.rclpy_ext.executor import Executor
 from mujoco_ros.bridge.rclpy_ext.service import flush_responses
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.process.end_limit import handle_signals, limit_end, limit_exit
+from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory_trim import MemoryTrimmer
 from mujoco_ros.process.middleware_ports import remove_unfinished_ports, restrict_shared_memory
 
@@ -74,7 +74,7 @@ def run(
     os.environ.setdefault("RMW_FASTRTPS_PUBLICATION_MODE", mode)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     limit_end()
-    handle_signals(lambda _number: os._exit(0))  # nothing to clean up yet
+    end_at_signals()
     try:
         with ros(arguments):
             return _spin(create, work)

@@ -9,17 +9,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import FrameType, TracebackType
 from typing import TextIO
 
 from mujoco_ros.cli import status_lines
 from mujoco_ros.process.child_process import ONE_THREAD
+from mujoco_ros.process.end_limit import end_at_signals
 
 _PROGRAMS = {it.stem for it in Path(__file__).parent.glob("[a-z]*.py")}
 _NODES = {"sim", "cameras", "controller", "viewer", "record", "replay"}
 """Programs that run until a signal, and so end with 0 after one."""
 _STREAMS = ("stdin", "stdout", "stderr")
-_MAIN = "main"
 _RUNPY = "-m"
 
 
@@ -31,11 +30,10 @@ def prepare_program() -> None:
     _open_standard_streams()
     os.environ.update(ONE_THREAD)  # so that results do not depend on the number of processors
     if name in _NODES:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: os._exit(0))
+        end_at_signals()
     else:
-        signal.signal(signal.SIGINT, _interrupt)
-        sys.excepthook = _report_exception
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # it is not ignored
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # until `report_errors`
         for stream in _STREAMS[1:]:
             ending = _ending(getattr(sys, stream))
             setattr(sys, stream, ending)
@@ -47,9 +45,10 @@ def _program() -> str | None:
     """Return the name of the program that imports this package first; None if it is another one."""
     started = Path(sys.argv[0] if sys.argv else "")
     if str(started) == _RUNPY:  # runpy imports the package of `python -m` before the module
-        modules = (it.rpartition(".")[2] for it in sys.orig_argv if it.startswith(__package__))
-        return next(modules, "")
-    if started == Path(__file__).parents[1] / "__main__.py":
+        modules = (it.removeprefix(_RUNPY) for it in sys.orig_argv)
+        names = (it.rpartition(".")[2] for it in modules if it.startswith(f"{__package__}."))
+        started = Path(next(names, ""))
+    elif started == Path(__file__).parents[1] / "__main__.py":
         return "sim"
     return started.name if started.name in _PROGRAMS else None
 
@@ -102,26 +101,7 @@ class _PipeOutput(io.TextIOWrapper):
             raise
 
 
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Interrupt `main`; before it runs, end at once and without a word."""
-    caller = frame
-    while caller is not None:
-        code = caller.f_code
-        if code.co_name == _MAIN and Path(code.co_filename).parent == Path(__file__).parent:
-            signal.default_int_handler(number, frame)
-        caller = caller.f_back
-    _end_by(signal.SIGINT)
-
-
 def _end_by(number: signal.Signals) -> None:
     """End this process by a signal, as its default action does."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
-
-
-def _report_exception(
-    kind: type[BaseException], error: BaseException, traceback: TracebackType | None
-) -> None:
-    """Report an exception that ends the program, but not the interrupt by the user."""
-    if not issubclass(kind, KeyboardInterrupt):
-        sys.__excepthook__(kind, error, traceback)

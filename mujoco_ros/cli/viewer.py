@@ -1,14 +1,13 @@
 """Viewer process of a simulator."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
 from mujoco_ros.cli.command_line import create_parser, fail, parse
 from mujoco_ros.extras import MissingExtraError, require
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.process.end_limit import handle_signals, limit_end, limit_exit
+from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 
@@ -17,7 +16,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Show the simulation until it ends or the window is closed; return the exit code."""
     options, ros = parse(_parser(), arguments)
     limit_end()
-    handle_signals(lambda _number: os._exit(0))  # nothing to clean up yet
+    end_at_signals()
     try:
         require("viewer", "the viewer")
         return _show(options, ros)

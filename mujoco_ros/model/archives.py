@@ -24,6 +24,7 @@ from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.file_access import allow_folder, open_file
 from mujoco_ros.model.file_cache import user_folder
 from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.scene.size_limits import (
     MAX_ARCHIVE_BYTES,
     MAX_ARCHIVE_DIRECTORY_BYTES,
@@ -46,8 +47,6 @@ _CACHE_BYTES = 2 * MAX_ARCHIVES_BYTES.at_start
 """Space of all extracted archives, beyond which the longest unused ones are removed."""
 _DISK_BLOCK_BYTES = 4096
 """Space of the smallest file or folder."""
-_UNFINISHED = ".unfinished-"
-"""Start of the names of folders that are being extracted or removed."""
 _LISTED = 10
 
 _extracted: dict[tuple[int, ...], Path] = {}
@@ -210,7 +209,7 @@ def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
     """Extract an archive; the folder appears with all of its files, and one that fails never."""
     cache = folder.parent.parent
     cache.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with TemporaryDirectory(dir=cache, prefix=_UNFINISHED) as unfinished:
+    with TemporaryDirectory(dir=cache, prefix=UNFINISHED) as unfinished:
         target = Path(unfinished) / folder.parent.name
         (target / folder.name).mkdir(mode=0o700, parents=True)
         try:
@@ -293,8 +292,8 @@ def _remove_unused(cache: Path, needed: int = 0) -> None:
         total -= space
         with suppress(OSError):
             # A removal that is interrupted leaves no archive without some of its files.
-            if not folder.name.startswith(_UNFINISHED):
-                name = f"{_UNFINISHED}{folder.name}-{os.getpid()}"
+            if not folder.name.startswith(UNFINISHED):
+                name = f"{UNFINISHED}{folder.name}-{os.getpid()}"
                 folder = folder.rename(cache / name)
             shutil.rmtree(folder)
 

@@ -1,14 +1,12 @@
 """Entry point of every child process: ``python -m mujoco_ros.process.child_main PARENT MODULE``."""
 
-import ctypes
 import os
-import signal
 import sys
 from importlib import import_module
 
+from mujoco_ros.process.fork_server import end_with
 from mujoco_ros.process.managed_process import CANNOT_RUN_HERE
 
-_SET_PARENT_DEATH_SIGNAL = 1  # prctl(2)
 _NICE = 5
 _PLUGINS = "MUJOCO_ROS_PLUGINS"
 """Variable with the engine plugins that the parent loaded; without them, MuJoCo would crash when
@@ -22,10 +20,7 @@ def main() -> int:
     # The parent's real-time priority may be inherited.
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     os.nice(_NICE)
-    # The kernel enforces it even while this process hangs.
-    ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
-    if os.getppid() != int(parent):
-        return 0  # the parent ended before the line above
+    end_with(int(parent))
     # The parent may end during this import, which takes long: so it comes last.
     try:
         run = import_module(module).main

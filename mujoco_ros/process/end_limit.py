@@ -56,6 +56,11 @@ def handle_signals(handler: Callable[[int], object], *others: signal.Signals) ->
         signal.signal(number, lambda number, _frame: handler(number))
 
 
+def end_at_signals() -> None:
+    """End this process at SIGINT or SIGTERM at once, as there is nothing to clean up yet."""
+    handle_signals(lambda _number: os._exit(0))
+
+
 def withdraw_request() -> None:
     """End the limit that began with a signal: it ended a part of the work, not the program."""
     _report(end_watcher.WITHDRAWN)

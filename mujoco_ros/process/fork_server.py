@@ -10,6 +10,7 @@ import os
 import select
 import signal
 import socket
+import struct
 import subprocess
 import traceback
 from contextlib import suppress
@@ -17,9 +18,11 @@ from importlib import import_module
 from threading import Lock
 from typing import NoReturn
 
-_SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15  # prctl(2)
+_SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15
+_prctl = ctypes.CDLL(None).prctl  # found now: a thread may hold the loader's lock at a fork
 _MODULE_BYTES = 256
-_CODE_BYTES = 16
+_NUMBER = struct.Struct("i")
+"""A process id or an exit code in a pipe; both may be in it before one is read."""
 _STANDARD_STREAMS = 3
 _DESCRIPTORS = 2
 """Of a request: the one that the worker gets, and the pipe for its process id and exit code."""
@@ -67,10 +70,10 @@ class ForkedProcess:
             if poll.poll(None if timeout is None else 1e3 * timeout):
                 with self._lock:
                     if self.returncode is None:
-                        code = os.read(self._status, _CODE_BYTES)
+                        code = _read_number(self._status)
                         os.close(self._status)
                         # Without a code the server was killed, and its forks with it.
-                        self.returncode = int(code) if code else -signal.SIGKILL
+                        self.returncode = -signal.SIGKILL if code is None else code
         return self.returncode
 
 
@@ -107,11 +110,11 @@ class ForkServer:
             raise
         finally:
             os.close(theirs)
-        pid = os.read(status, _CODE_BYTES)
-        if not pid:
+        pid = _read_number(status)
+        if pid is None:
             os.close(status)
             raise ChildProcessError("the fork server has ended")
-        return ForkedProcess(int(pid), status)
+        return ForkedProcess(pid, status)
 
 
 _servers: list[ForkServer] = []
@@ -159,7 +162,13 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
 
 def _report(status: int, number: int) -> None:
     with suppress(OSError):  # its client has closed it
-        os.write(status, str(number).encode())
+        os.write(status, _NUMBER.pack(number))
+
+
+def _read_number(status: int) -> int | None:
+    """Return the next number in a pipe; None if the server has ended."""
+    content = os.read(status, _NUMBER.size)
+    return int(_NUMBER.unpack(content)[0]) if content else None
 
 
 def _run(module: str, descriptor: int, parent: int) -> NoReturn:
@@ -179,9 +188,16 @@ def _run(module: str, descriptor: int, parent: int) -> NoReturn:
 
 
 def _follow(parent: int, module: str) -> None:
-    """Name this process after a module, and have the kernel end it with its parent."""
-    libc = ctypes.CDLL(None)
-    libc.prctl(_SET_NAME, module.rpartition(".")[2].encode())
-    libc.prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
+    """Name this process after a module, and end it with its parent."""
+    _prctl(_SET_NAME, module.rpartition(".")[2].encode())
+    end_with(parent)
+
+
+def end_with(parent: int) -> None:
+    """Have the kernel end this process with the thread of its parent that started it.
+
+    The kernel does so even while this process hangs.
+    """
+    _prctl(_SET_PARENT_DEATH_SIGNAL, int(signal.SIGKILL))
     if os.getppid() != parent:
-        os._exit(0)
+        os._exit(0)  # the parent ended before the line above

@@ -8,16 +8,20 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
+from threading import Lock
+from typing import NoReturn
 
 from mujoco_ros.process.child_process import exit_reason
+from mujoco_ros.process.fork_server import end_with
 from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimitError, WorkerLimits
 
 _GIB = 1 << 30
 _NOTHING_WRITTEN, _NO_MEMORY = 1, 2
 """Exit codes of a copy."""
 _BLOCK_BYTES = 1 << 20
+_FORKING = Lock()
+"""Held while a pipe can be written to here: a copy must not keep the pipe of another one open."""
 
 
 def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
@@ -36,19 +40,26 @@ def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
         WorkerLimitError: It exceeded a limit; the message states the limit.
         WorkerDiedError: The copy ended without a result; the message states how.
     """
-    result, answer = os.pipe()
-    with open(result, "rb", buffering=0), open(answer, "wb", buffering=0) as writer:
-        pid = _fork()
-        if pid == 0:
-            _run(function, limits, answer)
+    with _FORKING:
+        result, answer = os.pipe()
+        parent = os.getpid()
         try:
-            writer.close()
-            content = _read(result, time.monotonic() + limits.wall_s)
+            pid = _fork()
+            if pid == 0:
+                _run(function, limits, parent, answer)
+        except OSError as error:
+            os.close(result)
+            raise WorkerDiedError(f"it cannot be started: {error.strerror}") from error
         finally:
-            with suppress(ProcessLookupError):
-                if not select.select([result], [], [], 0.0)[0]:  # it has not ended
-                    os.kill(pid, signal.SIGKILL)
-            code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+            os.close(answer)
+    content = None
+    try:
+        content = _read(result, time.monotonic() + limits.wall_s)
+    finally:
+        os.close(result)
+        if content is None:
+            os.kill(pid, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     if content is None:
         raise WorkerLimitError(f"{limits.wall_s:g} s")
     if code == -signal.SIGXCPU:
@@ -67,10 +78,11 @@ def _fork() -> int:
         return os.fork()
 
 
-def _run(function: Callable[[], bytes], limits: WorkerLimits, answer: int) -> None:
+def _run(function: Callable[[], bytes], limits: WorkerLimits, parent: int, answer: int) -> NoReturn:
     """Write the result of a function, and end this process."""
     code = _NOTHING_WRITTEN
     try:
+        end_with(parent)
         gc.disable()  # objects of the parent must not be finalized here
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
         _apply(limits)

@@ -1,6 +1,7 @@
 """Signals during the imports of each program, and standard streams that are closed."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -32,7 +33,13 @@ def command(name: str, *arguments: str) -> list[str]:
     return [sys.executable, "-m", f"mujoco_ros.cli.{name}", *arguments]
 
 
-def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[int, bytes, bytes]:
+def errors_of(output: str | bytes) -> str:
+    """Return what a program writes to standard error but for its progress: machines are slow."""
+    text = output.decode() if isinstance(output, bytes) else output
+    return re.sub(r"^\w+: (loading|running), \d+ s\n", "", text, flags=re.MULTILINE)
+
+
+def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[int, bytes, str]:
     """Signal a program while it imports NumPy; return its exit code and what it has printed."""
     (folder / "numpy.py").write_text(_ENDLESS_IMPORT)
     process = subprocess.Popen(
@@ -52,7 +59,7 @@ def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[in
         output, errors = process.communicate(timeout=PATIENCE_S)
     finally:
         process.kill()
-    return process.returncode, output, errors
+    return process.returncode, output, errors_of(errors)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -63,43 +70,86 @@ def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path)
     if (name, number) == ("viewer", signal.SIGTERM):
         started = [sys.executable, "-c", "from mujoco_ros.cli import viewer; viewer.main()"]
         started += ["--state", "none"]  # as in a child process of the simulator
-    assert end_of_import(tmp_path, started, number) == (0, b"", b"")
+    assert end_of_import(tmp_path, started, number) == (0, b"", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_simulator_ends_without_an_error_during_its_imports(number, tmp_path):
     started = [sys.executable, "-m", "mujoco_ros"]
-    assert end_of_import(tmp_path, started, number) == (0, b"", b"")
+    assert end_of_import(tmp_path, started, number) == (0, b"", "")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("name", TOOLS)
 def test_a_tool_ends_by_a_signal_without_a_word_during_its_imports(name, number, tmp_path):
-    assert end_of_import(tmp_path, command(name), number) == (-number, b"", b"")
+    assert end_of_import(tmp_path, command(name), number) == (-number, b"", "")
 
 
 def test_a_script_of_an_installation_ends_by_a_signal_during_its_imports(tmp_path):
     script = tmp_path / "evaluate"
     script.write_text("from mujoco_ros.cli.evaluate import main\nmain()\n")
     ended = end_of_import(tmp_path, [sys.executable, str(script)], signal.SIGINT)
-    assert ended == (-signal.SIGINT, b"", b"")
+    assert ended == (-signal.SIGINT, b"", "")
 
 
-def test_an_interrupt_of_main_is_an_exception_and_no_traceback(tmp_path):
-    script = tmp_path / "evaluate"
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("name", ["draw_controller", "record"])
+def test_a_command_that_is_interrupted_closes_its_files_and_ends_with_one_line(
+    name, number, tmp_path
+):
+    script = tmp_path / name
     script.write_text(
-        "import os, signal, sys\n"
-        "from mujoco_ros.cli import draw_controller\n"
-        "draw_controller.report_errors = lambda _: os.kill(os.getpid(), signal.SIGINT)\n"
-        "try:\n"
-        f"    draw_controller.main([{str(TABLE)!r}])\n"
-        "finally:\n"
-        "    print('closed')\n"
+        "import os, sys, time\n"
+        "from mujoco_ros.cli.command_line import report_errors\n"
+        "def work():\n"
+        "    try:\n"
+        f"        os.kill(os.getpid(), {int(number)})\n"
+        "        time.sleep(600)\n"
+        "    finally:\n"
+        "        print('closed')\n"
+        "sys.exit(report_errors(work))\n"
     )
     done = subprocess.run(
-        [sys.executable, str(script)], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "closed\n", "")
+    expected = 130, "closed\n", "mujoco_ros: error: interrupted\n"
+    assert (done.returncode, done.stdout, errors_of(done.stderr)) == expected
+
+
+def test_a_signal_that_the_caller_ignores_stays_ignored():
+    ignored = (
+        "import os, signal; from mujoco_ros.cli.command_line import report_errors; "
+        "report_errors(lambda: os.kill(os.getpid(), signal.SIGINT) or 0); print('done')"
+    )
+    started = ["bash", "-c", f"trap '' INT; exec {sys.executable} -c \"{ignored}\""]
+    done = subprocess.run(
+        started,
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (["python", "-m", "mujoco_ros.cli.fit", "scene.yaml"], "fit"),
+        (["python", "-mmujoco_ros.cli.fit"], "fit"),
+        (["python", "-m", "another.program"], None),
+    ],
+)
+def test_the_program_is_found_by_its_command(arguments, expected, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["-m"])
+    monkeypatch.setattr(sys, "orig_argv", arguments)
+    assert startup._program() == expected
 
 
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
@@ -110,7 +160,7 @@ def test_closed_streams_are_no_error(closed, tmp_path):
         done = subprocess.run(
             ["bash", "-c", f"{run} {end} {closed}"], cwd=ROOT, capture_output=True, check=False
         )
-        assert (done.returncode, done.stderr) == (0, b"")
+        assert (done.returncode, errors_of(done.stderr)) == (0, "")
         printed = end == "" and closed in ("<&-", "2>&-")
         assert bool(done.stdout) == printed
     assert output.read_text().startswith("<svg")
@@ -133,7 +183,7 @@ def test_a_program_whose_reader_has_ended_ends_by_sigpipe_without_a_word(streams
     done = subprocess.run(
         ["bash", "-c", f"exec 3>&1; {pipe}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    assert (done.stdout, done.stderr) == (f"{128 + signal.SIGPIPE}\n", "")
+    assert (done.stdout, errors_of(done.stderr)) == (f"{128 + signal.SIGPIPE}\n", "")
 
 
 def test_other_programs_keep_their_signals_and_streams(monkeypatch):

@@ -1,6 +1,7 @@
 """Processes that a copy of this one forks."""
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -137,3 +138,25 @@ def test_server_and_workers_end_with_their_program(tmp_path: Path) -> None:
     process.communicate()
     while not all(map(has_ended, pids)):
         time.sleep(0.01)
+
+
+def test_a_process_that_has_ended_before_its_id_is_read_is_no_other_process(
+    server, monkeypatch
+) -> None:
+    read = os.read
+
+    def read_late(descriptor: int, size: int) -> bytes:
+        poll = select.poll()
+        poll.register(descriptor, 0)
+        poll.poll()  # until the server has reported the end and closed the pipe
+        return read(descriptor, size)
+
+    ours, theirs = Pipe()
+    monkeypatch.setattr(os, "read", read_late)
+    with ours, theirs:
+        process = server.fork("no_such_module", theirs.fileno())
+    assert process.wait(100.0) == 1
+    assert not Path(f"/proc/{process.pid}").exists()
+    assert process.pid < int(Path("/proc/sys/kernel/pid_max").read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(process.pid, 0)

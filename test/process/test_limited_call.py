@@ -1,10 +1,15 @@
 """Calls in a copy of this process, with limits."""
 
 import os
+import select
 import signal
+import socket
 import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -87,6 +92,54 @@ def test_it_starts_no_program():
             return b"refused"
 
     assert limited_call(start, LIMITS) == b"refused"
+
+
+def test_an_interrupt_while_the_result_is_read_ends_the_call(monkeypatch):
+    read = os.read
+
+    def interrupted(descriptor: int, size: int) -> bytes:
+        read(descriptor, 1)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "read", interrupted)
+    with pytest.raises(KeyboardInterrupt):  # the copy waits for a reader meanwhile
+        limited_call(lambda: bytes(1 << 24), LIMITS)
+
+
+def test_a_copy_ends_with_its_program():
+    program = (
+        "import os, signal\n"
+        "from mujoco_ros.process.limited_call import limited_call\n"
+        "from mujoco_ros.process.worker_limits import WorkerLimits\n"
+        "limits = WorkerLimits(processor_s=600.0, wall_s=600.0, memory_bytes=1 << 28)\n"
+        "def call():\n"
+        "    print(os.getpid(), flush=True)\n"
+        "    signal.pause()\n"
+        "limited_call(call, limits)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert process.stdout is not None
+    copy = os.pidfd_open(int(process.stdout.readline()))
+    process.kill()
+    process.communicate()
+    assert select.select([copy], [], [], 100.0)[0]
+    os.close(copy)
+
+
+def test_calls_of_several_threads_do_not_wait_for_each_other():
+    ours, theirs = socket.socketpair()
+
+    def meet(end: socket.socket) -> bytes:
+        end.send(b"1")
+        return end.recv(1)
+
+    with ThreadPoolExecutor(2) as threads, ours, theirs:
+        calls = [threads.submit(limited_call, partial(meet, it), LIMITS) for it in (ours, theirs)]
+        assert [it.result() for it in calls] == [b"1", b"1"]
 
 
 def test_no_process_and_no_descriptor_remain():

@@ -9,7 +9,6 @@ import io
 import json
 import os
 import re
-import threading
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stderr
 from functools import partial
@@ -31,8 +30,6 @@ LIMITS = WorkerLimits(
     processor_s=20.0, wall_s=900.0, memory_bytes=share_of_memory(2, largest=4 << 30)
 )
 """Limits of one file; the largest public robots take half a second and 100 MB."""
-_LOCK = threading.Lock()
-"""A copy of this process must not have the pipe of another copy."""
 _TWICE = re.compile(r"<class '[\w.]+'>: (.+?) \1(?!\w)")
 
 
@@ -73,8 +70,7 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
         raise UserInputError(f"{path}: xacro files need the Python package 'xacro'") from error
     expand = partial(_expand, xacro, path, arguments, find)
     try:
-        with _LOCK:
-            answer = json.loads(limited_call(expand, LIMITS))
+        answer = json.loads(limited_call(expand, LIMITS))
     except WorkerLimitError as error:
         raise UserInputError(f"{path}: xacro: it takes more than {error}") from error
     except WorkerDiedError as error:
