@@ -83,7 +83,7 @@ class SparseNewton:
         self._evaluate(mujoco.mj_step, data, state)
 
     def forward(self, data: mujoco.MjData, state: np.ndarray) -> None:
-        """Evaluate the state, as ``mj_forward``; the arguments are those of `step`."""
+        """Evaluate the state, as ``mj_forward``; with the arguments of `step`."""
         self._evaluate(mujoco.mj_forward, data, state)
 
     def _evaluate(self, evaluate: Evaluation, data: mujoco.MjData, state: np.ndarray) -> None:
