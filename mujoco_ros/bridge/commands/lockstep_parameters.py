@@ -141,7 +141,8 @@ class LockstepParameters(Component):
         self._responding, self._open_at = bool(stepped), inf
 
     def _note_response(self) -> None:
-        self._responded, self._open_at = True, perf_counter() + _RESPONSE_S
+        self._open_at = perf_counter() + _RESPONSE_S
+        self._responded = True  # last: the physics thread looks at it first
         self._simulation.commands.wake()
 
     def on_reset(self, _event: SimulationReset) -> None:
