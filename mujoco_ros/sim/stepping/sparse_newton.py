@@ -167,7 +167,7 @@ class SparseNewton:
 def fits_dense(model: mujoco.MjModel, data: mujoco.MjData) -> bool:
     """Whether the engine has enough memory for dense matrices of the constraints of `data`."""
     needed = np.dtype(float).itemsize * 2 * (data.nefc + model.nv) * model.nv
-    return needed <= _SHARE_OF_ARENA * model.narena
+    return bool(needed <= _SHARE_OF_ARENA * model.narena)
 
 
 def _ancestors(parents: np.ndarray) -> np.ndarray:
