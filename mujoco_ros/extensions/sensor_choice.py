@@ -88,7 +88,7 @@ def _named(touches: Sequence[MountedSensor], name: str) -> slice | None:
 def _foot(
     elements: OwnElements, leg: Sequence[str], touches: Sequence[MountedSensor]
 ) -> slice | None:
-    """Return the touch sensor below the last joint of a leg, of several that of its foot."""
+    """Return the touch sensor below the last joint of a leg, or of several the foot's."""
     model = elements.model
     bodies = [int(model.jnt_bodyid[elements.id("joint", joint)]) for joint in leg]
     remedy = f"name those of all feet as 'feet', '{NONE}' for none"

@@ -209,9 +209,9 @@ class Plant:
             self.realism.copy_truth()
 
     def revert(self) -> None:
-        """Return to the sample and its time, with the current inputs but applied forces.
+        """Return to the sample and its time, with the current inputs except applied forces.
 
-        Those may have caused the divergence. Wrenches are written each step.
+        Forces may have caused the divergence. Wrenches are written each step.
         """
         model, data = self.model, self.data
         inputs = np.empty(mujoco.mj_stateSize(model, INPUTS))

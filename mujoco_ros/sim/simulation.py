@@ -217,6 +217,11 @@ class Simulation:
         """Step number of the last sample, from time zero, in steps of the current timestep."""
         return round((self.time - self.origin) / self._timestep)
 
+    @property
+    def is_at_end_of_time(self) -> bool:
+        """Whether the next step would lead beyond ROS time."""
+        return bool(self.data.time >= self._last_time)
+
     def set_time(self, time: float) -> None:
         """Set only the simulated time [s]; the next step begins at it."""
         self.data.time = self.time = time

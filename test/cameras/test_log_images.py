@@ -39,7 +39,7 @@ def segment(tmp_path_factory) -> LogSegment:
     folder = tmp_path_factory.mktemp("log")
     (folder / "ball.xml").write_text(MODEL)
     simulation = Simulation(load_scene(str(folder / "ball.xml")))
-    ring = RingBuffer(simulation, simulation.plant, 1)
+    ring = RingBuffer(simulation.plant, 1)
     for number in range(2):
         simulation.data.qpos[0] = number
         simulation.data.qvel[:] = 0.0

@@ -29,7 +29,7 @@ SMALL = ("--size", "64x48")
 def write_log(path: Path, steps: Sequence[int]) -> None:
     """Write a log of an arm that moves, 100 rows a second, with a reset between the numbers."""
     simulation = Simulation(load_scene("arm"))
-    ring = RingBuffer(simulation, simulation.plant, 10)
+    ring = RingBuffer(simulation.plant, 10)
     for count in steps:
         simulation.reset()
         simulation.references.q[0] += 0.5

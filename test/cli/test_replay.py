@@ -38,7 +38,7 @@ def write(path: Path, *scenes: str, steps: int = 2000) -> StateLog:
     for scene in scenes:
         simulation = Simulation(load_scene(scene))
         simulation.set_time(time)
-        ring = RingBuffer(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation.plant, 1)
         writer.add(ring)
         for _ in range(steps):
             simulation.references.q[:] = 0.3 * np.sin(3.0 * simulation.data.time)

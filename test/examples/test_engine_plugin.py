@@ -88,7 +88,7 @@ def test_its_state_is_reset_and_part_of_keyframes(simulation):
 
 def test_its_state_is_in_the_state_log(simulation, tmp_path):
     writer = StateLogWriter(tmp_path / "run.mjlog")
-    ring = RingBuffer(simulation, simulation.plant, 1)
+    ring = RingBuffer(simulation.plant, 1)
     writer.add(ring)
     temperatures = []
     for _ in range(20):

@@ -1,10 +1,10 @@
 """Submission of commands from the executor's thread to the physics thread."""
 
 from collections.abc import Callable, Hashable
-from concurrent.futures import Future
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.rclpy_ext.goal_server import Goal
+from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import CommandDropped, CommandFailed
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
@@ -72,13 +72,11 @@ class CommandSubmission:
         """
         simulation = self._simulation
 
-        def failed(error: BaseException) -> None:
-            simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
-
-        def done(future: Future[None]) -> None:
-            error = None if future.cancelled() else future.exception()
-            if error is not None:
-                failed(error)
+        def act(time: float) -> None:
+            try:
+                command(time)
+            except Exception as error:
+                simulation.emit(CommandFailed(topic=topic, message=repr(error), goal=goal))
 
         if epoch is not None:
             stamp = max(1, stamp)  # of the first tick, not without a stamp
@@ -87,25 +85,20 @@ class CommandSubmission:
             past = self._past(stamp, start, epoch)
             outdated = past or self._outdated(control, stamp, start)
             # Also then it may answer its tick in lockstep.
-            act = _nothing if outdated else command
-            problem = self._take(topic, stamp, act, component, past) or outdated
+            answer = _nothing if outdated else act
+            problem = self._take(topic, stamp, answer, component, past) or outdated
             if problem:
                 simulation.emit(CommandDropped(topic=topic, message=problem, goal=goal))
 
         if now:
-            try:
-                run()
-            except Exception as error:
-                failed(error)
+            run()
             return
         try:
-            future = simulation.commands.submit(run, urgent=urgent)
+            simulation.commands.submit(guarded(run), urgent=urgent)
         except QueueFullError as error:
             self._rejections.report(topic, "refused", str(error))
             if goal is not None:
                 goal.abort(str(error))
-            return
-        future.add_done_callback(done)
 
     def _past(self, stamp: int, start: float | None, epoch: int | None) -> str:
         """Return why a command is from before a reset; empty if it is not."""

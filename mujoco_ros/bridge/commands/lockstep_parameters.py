@@ -107,8 +107,9 @@ class LockstepParameters(Component):
         if not self._responding:
             return self._lockstep.wait(now)
         if self._open_at == inf:  # the response is queued before this task
-            self._open_at = now + _RESPONSE_S
-            self._responded = not later(self._node, self._note_response)
+            self._open_at, self._responded = now + _RESPONSE_S, False
+            if not later(self._node, self._note_response):  # it may run before this returns
+                self._responded = True
         elif self._responded and now >= self._open_at:
             self._responding = False
             return self._lockstep.wait(now)
@@ -141,7 +142,8 @@ class LockstepParameters(Component):
         self._responding, self._open_at = bool(stepped), inf
 
     def _note_response(self) -> None:
-        self._responded, self._open_at = True, perf_counter() + _RESPONSE_S
+        self._open_at = perf_counter() + _RESPONSE_S
+        self._responded = True  # last: the physics thread looks at it first
         self._simulation.commands.wake()
 
     def on_reset(self, _event: SimulationReset) -> None:

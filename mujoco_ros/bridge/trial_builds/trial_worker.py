@@ -37,22 +37,25 @@ def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
     """Run a trial in a thread with less memory for recursion than the simulator's threads have.
 
     It has a high priority, as far as the system permits, since a client waits, and a low one if it
-    takes long.
+    takes long. The main thread has a high one always: the next trial's thread inherits it, and a
+    process without privileges cannot undo a low one.
     """
     threading.stack_size(_STACK_BYTES)
-    _set_nice(_SOON)
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _SOON)
     with ThreadPoolExecutor(1) as pool:
         done = pool.submit(_record, trial)
         if not wait([done], _LONG_S).done:
-            _set_nice(_LATER)
+            _yield_processor()
         return done.result()
 
 
-def _set_nice(nice: int) -> None:
-    """Set the nice value of all threads of this process, if that is permitted."""
+def _yield_processor() -> None:
+    """Give a low priority to the trial's threads."""
     with suppress(OSError):
         for thread in os.listdir("/proc/self/task"):
-            os.setpriority(os.PRIO_PROCESS, int(thread), nice)
+            if int(thread) != threading.get_native_id():
+                os.setpriority(os.PRIO_PROCESS, int(thread), _LATER)
 
 
 def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:

@@ -176,7 +176,7 @@ class StateLogging(Component):
             raise UserInputError(f"state log '{name}' is not a path: {error}") from error
 
     def _allocate(self, plant: Plant, every: int) -> RingBuffer:
-        return RingBuffer(self._simulation, plant, every)
+        return RingBuffer(plant, every)
 
     def _follow_timestep(self, _timestep: float) -> None:
         """Start a new segment; in the physics thread."""

@@ -94,8 +94,9 @@ class ExtensionStates:
     def add(self, state: ExtensionState) -> None:
         """Add the state of an extension."""
         self._states[state.key] = state
-        self._copies += [(it.copy(), it) for it in state.arrays.values()]
-        self.at_step |= {name: it for name, (it, _) in zip(self.arrays, self._copies, strict=True)}
+        for name, array in state.arrays.items():
+            kept = self.at_step[name] = array.copy()
+            self._copies.append((kept, array))
 
     def note_step(self) -> None:
         """Keep the present state in `at_step`."""

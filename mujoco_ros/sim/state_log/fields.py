@@ -43,7 +43,7 @@ def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
 
 
 def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
-    """Return the fields of a row, those of the state first.
+    """Return the fields of a row, the state's first.
 
     Args:
         arrays: The arrays of a row.

@@ -3,7 +3,6 @@
 import numpy as np
 
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import state_fields
 from mujoco_ros.sim.state_log.fields import STATE, row_arrays, row_fields
 
@@ -29,8 +28,8 @@ class RingBuffer:
         closed: Whether no rows will be added.
     """
 
-    def __init__(self, simulation: Simulation, plant: Plant, every: int) -> None:
-        """Allocate rows for `plant`, the present or next one of `simulation`."""
+    def __init__(self, plant: Plant, every: int) -> None:
+        """Allocate rows for `plant`, the present or next one of a simulation."""
         self.plant = plant
         arrays, state = row_arrays(plant), state_fields(plant.model, plant.data)
         self.fields = row_fields(arrays, state)
@@ -38,7 +37,6 @@ class RingBuffer:
         self.timestep = float(plant.model.opt.timestep)
         self.added = self.removed = self.dropped = 0
         self.closed = False
-        self._simulation = simulation
         width = sum(field.size for field in self.fields)
         count = min(max(_BYTES // (8 * width), _FEWEST), _MOST)
         self._capacity = count
@@ -51,7 +49,6 @@ class RingBuffer:
         ]
         states = together.pop(STATE)
         self.columns = {field.name: states[:, field.part] for field in state} | together
-        self._times = self.columns["time"]
         self._steps = every
 
     def add_step(self) -> None:
@@ -67,7 +64,6 @@ class RingBuffer:
         index = added % self._capacity
         for column, source in self._copies:
             column[index] = source
-        self._times[index] = self._simulation.time
         self.added = added + 1
 
     def pending(self) -> list[slice]:

@@ -243,7 +243,7 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
 
 
 def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
-    """Reject rows that are not those of a model."""
+    """Reject rows of another model."""
     expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
     expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
     expected |= {"qfrc_actuator": (model.nv,)}

@@ -26,6 +26,8 @@ _LONGEST_HOLD_S = 1.0
 """Longest period of a source between whose ticks commands wait, in simulated time."""
 _FARTHEST_S = 60.0
 """How far ahead a stamp of a tick is at most: a stamp of the wall clock is decades ahead."""
+_MOST_AHEAD = 1024
+"""Commands that wait for later ticks."""
 
 Policy = Literal["wait", "proceed"]
 
@@ -142,6 +144,8 @@ class Lockstep:
         self._robots = frozenset(source.robot for source in config.sources)
         self._measure()
         self._simulation.commands.held = False  # until the next step
+        if not self._sources:
+            self._submit_due(math.inf)
         self._look()
 
     def forget(self) -> None:
@@ -207,8 +211,12 @@ class Lockstep:
             return past
         now = float(self._simulation.data.time)
         if source is None:
-            if not (self._sources and stamp and self._wait_for_tick(topic, stamp, command)):
+            if not (self._sources and stamp and self._is_ahead(topic, stamp)):
                 command(now)
+            elif len(self._ahead) < _MOST_AHEAD:
+                self._ahead.append((stamp, command))
+            else:
+                return f"dropped: {_MOST_AHEAD} commands wait for later ticks"
             return ""
         present = source.present
         try:
@@ -288,12 +296,11 @@ class Lockstep:
         for source in self._sources.values():
             source.act(now)
 
-    def _wait_for_tick(self, topic: str, stamp: int, command: Command) -> bool:
-        """Keep a command for its tick if that is a later one; note that its tick is over."""
+    def _is_ahead(self, topic: str, stamp: int) -> bool:
+        """Return whether a command is for a later tick; note one whose tick is over."""
         time = stamp * NANOSECOND
         ahead = time - NANOSECOND - self._simulation.time  # stamps are rounded
         if 0.0 < ahead <= _FARTHEST_S:
-            self._ahead.append((stamp, command))
             return True
         if time <= self._before + NANOSECOND:
             self.late += 1
@@ -308,13 +315,13 @@ class Lockstep:
 
     def _submit_due(self, time: float) -> None:
         """Submit the commands that were kept for a tick at a time [s], in their order."""
-        due = [entry for entry in self._ahead if (entry[0] - 1) * NANOSECOND <= time]
-        if due:
-            self._ahead = [entry for entry in self._ahead if entry not in due]
-            for _, command in due:
-                self._simulation.commands.submit(
-                    partial(command, float(self._simulation.data.time)), urgent=True
-                )
+        ahead, self._ahead = self._ahead, []
+        now = float(self._simulation.data.time)
+        for stamp, command in ahead:
+            if (stamp - 1) * NANOSECOND <= time:
+                self._simulation.commands.submit(partial(command, now), urgent=True)
+            else:
+                self._ahead.append((stamp, command))
 
     def _measure(self) -> None:
         self._timestep = float(self._simulation.model.opt.timestep)

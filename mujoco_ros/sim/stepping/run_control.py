@@ -137,16 +137,19 @@ class RunControl:
         steps = self._steps
         if steps is None:
             return
-        if self._simulation.paused and self._simulation.divergences == self._divergences:
+        simulation = self._simulation
+        if simulation.paused and simulation.is_at_end_of_time:
             self.end_steps("the simulated time is at the end of ROS time, 2^31 s")
             return
         steps.completed += 1
         if steps.on_step is not None:
             steps.on_step()
-        if self._simulation.divergences != self._divergences:
+        if simulation.divergences != self._divergences:
             self.end_steps("the simulation diverged")
         elif not steps.remaining:
             self.end_steps("")
+        elif simulation.paused:  # by an extension that failed, or at the end of a log
+            self.end_steps("the simulation was paused")
 
     def end_steps(self, reason: str, only: Steps | None = None) -> None:
         """End the request for steps, and pause again.

@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.sim.state.state_vector import INTEGRATION, set_state, state_vector
-from mujoco_ros.sim.stepping.sparse_newton import SparseNewton
+from mujoco_ros.sim.stepping.sparse_newton import SparseNewton, fits_dense
 
 _STATES = 6
 _STEPS = 5
@@ -76,12 +76,13 @@ def check_solver(model: mujoco.MjModel, state: np.ndarray) -> SolverCheck:
     """
     model = copy.copy(model)
     model.opt.tolerance, model.opt.iterations = _TOLERANCE, _ITERATIONS
-    solver, other = _Solver.configured(model), _Solver.other(model)
+    solver = other = _Solver.configured(model)
     data, twin, newton = mujoco.MjData(model), mujoco.MjData(model), SparseNewton(model)
     differences = []
     for _ in _states(newton, model, data, state):
         mujoco.mj_copyState(model, data, twin, INTEGRATION)
         newton.forward(data, state_vector(model, data))
+        other = solver.other(dense=model.nv <= _LARGEST_DENSE and fits_dense(model, data))
         other.choose(model)
         mujoco.mj_forward(model, twin)
         solver.choose(model)
@@ -106,14 +107,12 @@ class _Solver:
     def configured(cls, model: mujoco.MjModel) -> Self:
         return cls(mujoco.mjtSolver(model.opt.solver), bool(mujoco.mj_isSparse(model)))
 
-    @classmethod
-    def other(cls, model: mujoco.MjModel) -> Self:
+    def other(self, *, dense: bool) -> "_Solver":
         """Return the solver to compare with: Newton with dense matrices, where that is possible."""
-        configured = cls.configured(model)
-        is_same = configured == cls(mujoco.mjtSolver.mjSOL_NEWTON, is_sparse=False)
-        if is_same or model.nv > _LARGEST_DENSE:
-            return cls(mujoco.mjtSolver.mjSOL_CG, configured.is_sparse)
-        return cls(mujoco.mjtSolver.mjSOL_NEWTON, is_sparse=False)
+        newton = _Solver(mujoco.mjtSolver.mjSOL_NEWTON, is_sparse=False)
+        if dense and self != newton:
+            return newton
+        return _Solver(mujoco.mjtSolver.mjSOL_CG, self.is_sparse)
 
     def choose(self, model: mujoco.MjModel) -> None:
         kinds = mujoco.mjtJacobian

@@ -83,7 +83,7 @@ class SparseNewton:
         self._evaluate(mujoco.mj_step, data, state)
 
     def forward(self, data: mujoco.MjData, state: np.ndarray) -> None:
-        """Evaluate the state, as ``mj_forward``; the arguments are those of `step`."""
+        """Evaluate the state, as ``mj_forward``; with the arguments of `step`."""
         self._evaluate(mujoco.mj_forward, data, state)
 
     def _evaluate(self, evaluate: Evaluation, data: mujoco.MjData, state: np.ndarray) -> None:
@@ -97,9 +97,8 @@ class SparseNewton:
 
     def _evaluate_densely(self, evaluate: Evaluation, data: mujoco.MjData) -> None:
         """Evaluate with dense matrices, or by conjugate gradients if these would be too large."""
-        option, size = self._model.opt, self._model.nv
-        needed = np.dtype(float).itemsize * 2 * (data.nefc + size) * size
-        if needed <= _SHARE_OF_ARENA * self._model.narena:
+        option = self._model.opt
+        if fits_dense(self._model, data):
             name, value = "jacobian", int(mujoco.mjtJacobian.mjJAC_DENSE)
         else:
             name, value = "solver", int(mujoco.mjtSolver.mjSOL_CG)
@@ -163,6 +162,12 @@ class SparseNewton:
                 self._inertia.clear()
             self._inertia[key] = _integers(self._ancestors[order][:, order])
         return self._inertia[key]
+
+
+def fits_dense(model: mujoco.MjModel, data: mujoco.MjData) -> bool:
+    """Whether the engine has enough memory for dense matrices of the constraints of `data`."""
+    needed = np.dtype(float).itemsize * 2 * (data.nefc + model.nv) * model.nv
+    return bool(needed <= _SHARE_OF_ARENA * model.narena)
 
 
 def _ancestors(parents: np.ndarray) -> np.ndarray:

@@ -1,5 +1,7 @@
 """Commands run between two steps; a command that fails is reported and ends its goal."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from action_msgs.msg import GoalStatus
@@ -49,6 +51,20 @@ def test_a_command_that_fails_is_reported_and_the_simulation_continues(
     assert stepped.warnings == ["arm/topic: ZeroDivisionError('a mistake')"]
     assert stepped.refusals.counts == {"failed on arm/topic": 1}
     assert stepped.simulation.time == 0.002
+
+
+def test_a_command_that_fails_at_a_later_tick_is_reported(stepped: SteppedNode) -> None:
+    kept: list[Callable[[float], None]] = []
+
+    def take(_topic: str, _stamp: int, command: Callable[[float], None], *_others: object) -> str:
+        kept.append(command)
+        return ""
+
+    CommandSubmission(stepped.simulation, stepped.refusals, take)("topic", lambda _time: 1 / 0)
+    stepped.step()
+    kept[0](0.0)
+    stepped.pass_on()
+    assert stepped.warnings == ["topic: ZeroDivisionError('division by zero')"]
 
 
 def test_a_goal_whose_command_fails_is_aborted_with_the_reason(

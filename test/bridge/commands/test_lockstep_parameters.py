@@ -1,10 +1,12 @@
 """A simulator in lockstep with controllers over the middleware."""
 
+import math
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+from unittest.mock import MagicMock
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from std_msgs.msg import Float64MultiArray
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from mujoco_ros.bridge.commands import lockstep_parameters
 from mujoco_ros.bridge.commands.command_server import RESTART
 from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
 from mujoco_ros.model.errors import UserInputError
@@ -502,3 +505,19 @@ def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
     assert remote.listener.spin_until(lambda: len(remote.resets) == 1)
     remote.close()
+
+
+def test_a_response_that_is_noted_at_once_lets_the_clock_go_on(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run_at_once(_node: object, call: Callable[[], object]) -> bool:
+        call()
+        return True
+
+    monkeypatch.setattr(lockstep_parameters, "later", run_at_once)
+    component = object.__new__(lockstep_parameters.LockstepParameters)
+    component._node = component._lockstep = component._simulation = MagicMock()
+    component._lockstep.wait.return_value = 0.0
+    component._responding, component._open_at = True, math.inf
+    assert component.wait(0.0) > 0.0
+    assert component.wait(math.inf) == 0.0

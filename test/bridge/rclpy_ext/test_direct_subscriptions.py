@@ -182,3 +182,27 @@ def test_the_executor_takes_the_messages_after_the_end_of_the_thread(taker: Take
     taker.direct.serve(())
     taker.send(1)
     assert taker.listener.spin_until(lambda: taker.by_executor == [1])
+
+
+def test_no_callback_is_called_after_its_subscription_was_closed(taker: Taker) -> None:
+    taker.subscribe()
+    got: list[int] = []
+    others = taker.listener.node.create_publisher(Int32, "others", _QOS)
+    closed = taker.endpoints.subscription(Int32, "others", lambda it: got.append(it.data), _QOS)
+    assert taker.listener.spin_until(lambda: others.get_subscription_count() == 1)
+    taker.direct.serve(["numbers"])
+    taker.commands.drain()
+
+    def pass_on() -> bool:
+        taker.commands.drain()
+        return bool(got)
+
+    others.publish(Int32(data=1))
+    assert taker.listener.spin_until(pass_on)
+    taker.endpoints.close(closed)
+    others.publish(Int32(data=2))
+    taker.send(3)
+    taker.take_until(1)
+    taker.listener.spin_for(0.2)
+    assert got == [1]
+    taker.listener.node.destroy_publisher(others)

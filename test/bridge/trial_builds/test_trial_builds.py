@@ -57,6 +57,12 @@ def test_the_death_of_the_process_is_an_error_of_its_request(trials, function, m
     assert trials.pid != before
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs the right to raise a priority")
+def test_a_long_build_lowers_the_priority_of_its_own_thread_alone(trials) -> None:
+    main, own = trials.evaluate("it", hostile_builds.nice_values)
+    assert (main, own) == (-10, 5)
+
+
 @pytest.mark.timeout(600)
 def test_a_build_that_waits_forever_is_ended() -> None:
     trials = TrialBuilds(WorkerLimits(processor_s=60.0, wall_s=3.0, memory_bytes=1 << 30))

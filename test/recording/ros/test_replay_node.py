@@ -40,7 +40,7 @@ class Replayed:
 def replayed(tmp_path) -> Replayed:
     simulation = Simulation(load_scene("arm"))
     writer = StateLogWriter(tmp_path / "run.mjlog")
-    ring = RingBuffer(simulation, simulation.plant, 1)
+    ring = RingBuffer(simulation.plant, 1)
     writer.add(ring)
     for _ in range(10):
         simulation.step()

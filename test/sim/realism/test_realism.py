@@ -174,7 +174,7 @@ def test_an_observation_has_the_measured_numbers_and_a_true_base():
 def test_a_log_replays_measured_and_true_numbers(simulation, tmp_path):
     names = ("sensordata", "measured_qpos", "measured_qvel", "measured_effort", "qpos", "qvel")
     writer = StateLogWriter(tmp_path / "run.mjlog")
-    ring = RingBuffer(simulation, simulation.plant, 1)
+    ring = RingBuffer(simulation.plant, 1)
     writer.add(ring)
     logged = []
     for step in range(40):

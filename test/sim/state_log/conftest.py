@@ -34,7 +34,7 @@ def write_log(path) -> WriteLog:
         before: Callable[[], object] = lambda: None,
     ) -> StateLog:
         writer = StateLogWriter(path)
-        ring = RingBuffer(simulation, simulation.plant, every)
+        ring = RingBuffer(simulation.plant, every)
         writer.add(ring)
         for _ in range(steps):
             before()

@@ -107,7 +107,7 @@ def test_a_log_of_several_models_has_several_segments(path, arm, shipped):
     other = shipped("quadruped")
     writer = StateLogWriter(path)
     for simulation in (arm, other):
-        ring = RingBuffer(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation.plant, 1)
         writer.add(ring)
         for _ in range(5):
             simulation.step()

@@ -22,7 +22,7 @@ def times(ring: RingBuffer) -> list[float]:
 
 
 def test_a_row_has_the_sample_and_the_controls(arm):
-    ring = RingBuffer(arm, arm.plant, 1)
+    ring = RingBuffer(arm.plant, 1)
     arm.references.q[:] += 0.3
     log(ring, arm, 5)
     state = {
@@ -53,7 +53,7 @@ def test_a_row_has_the_sample_and_the_controls(arm):
 
 
 def test_every_nth_step_makes_a_row(arm):
-    ring = RingBuffer(arm, arm.plant, 4)
+    ring = RingBuffer(arm.plant, 4)
     log(ring, arm, 12)
     assert times(ring) == [0.003, 0.007, 0.011]
 
@@ -61,7 +61,7 @@ def test_every_nth_step_makes_a_row(arm):
 def test_removed_rows_free_their_space(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
-    ring = RingBuffer(arm, arm.plant, 1)
+    ring = RingBuffer(arm.plant, 1)
     logged: list[float] = []
     for steps in (7, 6, 9, 10, 3):
         log(ring, arm, steps)
@@ -74,7 +74,7 @@ def test_removed_rows_free_their_space(arm, monkeypatch):
 def test_rows_without_space_are_dropped_and_counted(arm, monkeypatch):
     monkeypatch.setattr(ring_module, "_BYTES", 0)
     monkeypatch.setattr(ring_module, "_FEWEST", 10)
-    ring = RingBuffer(arm, arm.plant, 1)
+    ring = RingBuffer(arm.plant, 1)
     log(ring, arm, 13)
     assert times(ring) == [round(0.001 * i, 6) for i in range(10)]
     assert ring.dropped == 3
@@ -84,4 +84,4 @@ def test_rows_without_space_are_dropped_and_counted(arm, monkeypatch):
 
 
 def test_an_empty_ring_has_no_pending_rows(arm):
-    assert RingBuffer(arm, arm.plant, 1).pending() == []
+    assert RingBuffer(arm.plant, 1).pending() == []

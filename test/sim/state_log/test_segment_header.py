@@ -106,7 +106,7 @@ def parts(tmp_path_factory) -> tuple[dict, bytes, bytes]:
     simulation = Simulation(load_scene("arm"))
     path = tmp_path_factory.mktemp("logs") / "run.mjlog"
     writer = StateLogWriter(path)
-    ring = RingBuffer(simulation, simulation.plant, 1)
+    ring = RingBuffer(simulation.plant, 1)
     writer.add(ring)
     for _ in range(3):
         simulation.step()

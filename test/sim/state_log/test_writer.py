@@ -26,7 +26,7 @@ from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
 simulation = Simulation(load_scene("arm"))
 writer = StateLogWriter(Path(sys.argv[1]))
-ring = RingBuffer(simulation, simulation.plant, 1)
+ring = RingBuffer(simulation.plant, 1)
 writer.add(ring)
 while True:
     simulation.step()
@@ -51,7 +51,7 @@ def wait_for(condition) -> None:
 
 
 def test_rows_are_written_while_the_simulation_runs(path, arm):
-    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(arm.plant, 1)
     writer.add(ring)
     for count in (100, 200):
         log(arm, ring, 100)
@@ -64,11 +64,11 @@ def test_rows_are_written_while_the_simulation_runs(path, arm):
 
 def test_each_model_gets_a_segment(path, arm):
     writer = StateLogWriter(path)
-    first = RingBuffer(arm, arm.plant, 1)
+    first = RingBuffer(arm.plant, 1)
     writer.add(first)
     log(arm, first, 10)
     first.closed = True
-    second = RingBuffer(arm, arm.plant, 2)
+    second = RingBuffer(arm.plant, 2)
     writer.add(second)
     log(arm, second, 10)
     writer.close()
@@ -91,7 +91,7 @@ def test_a_missing_folder_is_reported(tmp_path):
 
 
 def test_a_full_disk_ends_the_log_and_nothing_else(path, arm, monkeypatch, caplog):
-    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(arm.plant, 1)
     writer.add(ring)
     log(arm, ring, 50)
     wait_for(lambda: writer.rows == 50)
@@ -115,7 +115,7 @@ def test_a_device_without_space_is_reported(arm, path, monkeypatch):
         return os.open("/dev/full", os.O_WRONLY)
 
     monkeypatch.setattr(writer_module, "create_file", full)
-    writer, ring = StateLogWriter(path), RingBuffer(arm, arm.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(arm.plant, 1)
     writer.add(ring)
     wait_for(lambda: writer.problem)
     assert "No space left" in writer.problem
@@ -139,7 +139,7 @@ def test_a_kill_loses_at_most_the_last_second(path):
 
 def test_a_log_that_was_deleted_is_reported_and_ends(path, arm, caplog):
     writer = StateLogWriter(path)
-    ring = RingBuffer(arm, arm.plant, 1)
+    ring = RingBuffer(arm.plant, 1)
     writer.add(ring)
     arm.step()
     ring.add_step()

@@ -423,6 +423,23 @@ def test_a_command_stamped_with_a_later_tick_waits_for_it() -> None:
     assert ("void", 21) not in run.applied
 
 
+def test_no_command_for_a_later_tick_is_lost_when_lockstep_ends() -> None:
+    run = LockstepRun(JOINTS)
+    run.step()
+    for at, name in ((20, "second"), (10, "first")):
+        assert run.send("external_wrench", at=at, name=name) == ""
+    run.lockstep.configure(LockstepConfig())
+    run.simulation.commands.drain()
+    assert run.applied == [("second", 1), ("first", 1)], "in their order of arrival"
+
+
+def test_a_command_for_a_later_tick_is_dropped_with_the_reason_if_too_many_wait() -> None:
+    run = LockstepRun(JOINTS)
+    run.step()
+    reasons = [run.send("external_wrench", at=10) for _ in range(1025)]
+    assert reasons == [""] * 1024 + ["dropped: 1024 commands wait for later ticks"]
+
+
 def test_a_command_whose_tick_is_over_acts_and_is_counted(caplog: pytest.LogCaptureFixture) -> None:
     run = LockstepRun(JOINTS)
     run.step()

@@ -266,3 +266,17 @@ def test_requested_steps_end_at_the_end_of_ros_time(stepper):
     assert steps.ends == ["the simulated time is at the end of ROS time, 2^31 s"]
     assert len(steps.seen) == steps.completed == 3
     assert stepper.run.state is RunState.PAUSED
+
+
+def test_requested_steps_end_when_a_step_pauses_the_simulation(stepper, monkeypatch):
+    def step() -> bool:
+        stepper.simulation.paused = True  # as an extension that fails
+        return Simulation.step(stepper.simulation)
+
+    monkeypatch.setattr(stepper.simulation, "step", step)
+    stepper.run.pause()
+    steps = Asked(3)
+    stepper.run.take_steps(steps)
+    stepper.turn(3)
+    assert steps.ends == ["the simulation was paused"]
+    assert steps.completed == 1

@@ -41,6 +41,14 @@ def test_the_model_is_not_changed() -> None:
     assert before == after
 
 
+@pytest.mark.parametrize("kibibytes", [480, 720])
+def test_no_constraint_is_lost_in_dense_matrices_that_exceed_the_memory(kibibytes: int) -> None:
+    result = check(branching_model(0, dofs=150, memory_bytes=kibibytes << 10))
+    assert (result.solver, result.other) == ("Newton (sparse)", "CG (sparse)")
+    assert result.states > 0
+    assert result.is_passed, str(result)
+
+
 def test_without_a_converged_comparison_there_is_no_verdict() -> None:
     result = SolverCheck(solver="PGS (dense)", other="Newton (dense)", states=0, difference=0.0)
     assert "was not compared" in str(result)

@@ -107,7 +107,7 @@ def test_a_row_of_a_log_stepped_once_is_the_next_row(tmp_path: Path, name: str) 
     if name == "thruster":
         for runner in run.set.runners:
             runner.extension.state["command"][0] = 3.2
-    writer, ring = StateLogWriter(path), RingBuffer(run.simulation, run.simulation.plant, 1)
+    writer, ring = StateLogWriter(path), RingBuffer(run.simulation.plant, 1)
     writer.add(ring)
     for _ in range(300):
         run.step(run.simulation.model.opt.timestep)
