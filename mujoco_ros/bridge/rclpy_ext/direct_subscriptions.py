@@ -21,7 +21,7 @@ _MOST = 64
 _PEERS_S = 0.5
 """Wall time between two searches for peers."""
 _LOOK_S = 0.02
-"""Wall time after which a clock that does not wait looks for requests."""
+"""Wall time after which a clock that does not wait checks for requests."""
 _READING = ("get_", "list_", "describe_")
 """Prefixes of services that change nothing, and stay with the executor."""
 
@@ -36,7 +36,7 @@ class DirectSubscriptions:
     the second of them can wait for the message itself.
 
     Meanwhile the physics thread also takes what comes for all other subscriptions and services that
-    have a peer, and passes it to their callbacks in the executor's thread. So it knows, when a
+    have a peer, and passes it to their callbacks in the executor's thread. So it is known, when a
     command arrives, what has arrived before it and is not handled yet: see `settled`.
 
     All methods are for the executor's thread, except those that `CommandQueue` calls.
