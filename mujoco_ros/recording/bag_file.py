@@ -173,10 +173,10 @@ class _PackedIndex(MessageIndex):
     def write(self, stream: RecordBuilder) -> None:
         """Write the record in one call instead of two for each message."""
         content = np.asarray(self.records).tobytes()
-        stream.start_record(Opcode.MESSAGE_INDEX)  # type: ignore[no-untyped-call]
-        stream.write2(self.channel_id)  # type: ignore[no-untyped-call]
-        stream.write4(len(content))  # type: ignore[no-untyped-call]
-        stream.write(content)  # type: ignore[no-untyped-call]
+        stream.start_record(Opcode.MESSAGE_INDEX)
+        stream.write2(self.channel_id)
+        stream.write4(len(content))
+        stream.write(content)
         stream.finish_record()  # type: ignore[no-untyped-call]
 
 

@@ -126,8 +126,7 @@ class McapScan:
             self._follow_indexes(is_sound=summary is not None)
             data = self._check_data()
         self.counts = sum((it.counts for it in self.blocks), Counter[int]())
-        if self.statistics is not None and self.statistics.message_count < self.counts.total():
-            self.statistics = None
+        self._check_statistics()
         for it in self._definitions.values():
             it.is_checked |= it.first < data or (summary is not None and it.last >= summary)
         self.channels = self._chosen(Channel, {name for name, _ in topics})
@@ -313,6 +312,11 @@ class McapScan:
         reason = "its check sum differs"
         self._add_damage(0, end, "data section", reason, is_loss=self._is_doubtful)
         return 0
+
+    def _check_statistics(self) -> None:
+        """Drop statistics of fewer messages than were found."""
+        if self.statistics is not None and self.statistics.message_count < self.counts.total():
+            self.statistics = None
 
     def _crc(self, begin: int, end: int) -> int:
         crc = 0
