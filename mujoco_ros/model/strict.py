@@ -49,8 +49,10 @@ def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
     Raises:
         UserInputError: There are too many.
     """
+    if sizes.get(node) == 0:
+        raise UserInputError(f"line {node.start_mark.line + 1}: a value contains itself")
     if node not in sizes:
-        sizes[node] = 0  # of a node inside itself, which PyYAML rejects
+        sizes[node] = 0
         inner = node.value if isinstance(node, yaml.CollectionNode) else ()
         if isinstance(node, yaml.MappingNode):
             inner = chain.from_iterable(node.value)

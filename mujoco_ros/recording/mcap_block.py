@@ -12,7 +12,7 @@ import lz4.frame
 import zstandard
 from mcap.opcode import Opcode
 
-from mujoco_ros.recording.mcap_records import DAMAGED, HEAD, MESSAGE, McapRecords, split
+from mujoco_ros.recording.mcap_records import DAMAGED, HEAD, LARGEST, MESSAGE, McapRecords, split
 
 _OPEN: dict[str, Callable[[bytes], Any]] = {
     "zstd": lambda data: zstandard.ZstdDecompressor().stream_reader(data),
@@ -20,8 +20,6 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 }
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
-_LARGEST = 1 << 30
-"""Bytes of a chunk without compression; a damaged or malicious one may seem to have more."""
 
 
 class McapMessage(NamedTuple):
@@ -122,13 +120,14 @@ def _decompressed(data: bytes, compression: str) -> tuple[bytes, str]:
         compression = _MAGIC.get(data[:4], "")
     if not compression:
         return data, ""
-    content = bytearray()
+    content, problem = bytearray(), ""
     try:
         stream = _OPEN[compression](data)
         while part := stream.read(_PART):
             content += part
-            if len(content) > _LARGEST:
-                return bytes(content), "it seems to have more than 1 GiB"
+            if len(content) > LARGEST:
+                problem = "it seems to have more than 1 GiB"
+                break
     except (zstandard.ZstdError, RuntimeError, EOFError, OSError) as error:
-        return bytes(content), str(error)
-    return bytes(content), ""
+        problem = str(error)
+    return bytes(content), problem

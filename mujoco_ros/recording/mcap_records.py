@@ -2,8 +2,9 @@
 
 import re
 import struct
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
+from functools import partial
 from io import BytesIO
 
 from mcap import records
@@ -40,8 +41,12 @@ _CERTAIN = Opcode.CHUNK, Opcode.MESSAGE_INDEX
 _START = re.compile(rb"[\x01-\x0f][\s\S]{4}\0{4}")
 """Opcode, and a length below 4 GiB."""
 _BLOCK = 1 << 20
-_LARGEST = 1 << 26
+LARGEST = 1 << 30
+"""Bytes of a record, and of a chunk without compression, which are read into memory at once."""
+_LARGEST_PARSED = 1 << 26
 """Bytes of a record other than a chunk, a message and an attachment."""
+_SMALL = 1 << 16
+"""Bytes of a record that is parsed without a look at what follows it."""
 _CHAIN = 3
 """Number of records that must follow each other after damaged bytes."""
 _LATEST = 1 << 63
@@ -61,7 +66,9 @@ class McapRecords:
     def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
         """Search from `start` to `end`; `read` returns bytes by their offset and number."""
         self._read, self._start, self._end = read, start, end
-        self._latest: deque[tuple[int, int]] = deque(maxlen=_COMPARED)  # offset, size of messages
+        self._sizes: defaultdict[bytes, deque[int]] = defaultdict(  # of messages by channel
+            partial(deque, maxlen=_COMPARED)
+        )
 
     def __iter__(self) -> Iterator[tuple[int, int, int]]:
         at = self._start
@@ -70,10 +77,13 @@ class McapRecords:
             following = at + size
             after = self._find(following) if size else (DAMAGED, 0)
             if size and (after[1] or following == self._end):
-                inner = 0 if opcode in _CERTAIN else self._record_within(at, size)
+                sizes = self._sizes[
+                    self._read(at + HEAD.size, 2) if opcode == Opcode.MESSAGE else b""
+                ]
+                is_certain = opcode in _CERTAIN or (opcode == Opcode.MESSAGE and size in sizes)
+                inner = 0 if is_certain else self._record_within(at, size)
                 if not inner:
-                    if opcode == Opcode.MESSAGE:
-                        self._latest.append((at, size))
+                    sizes.append(size)
                     yield opcode, at, size
                     at, (opcode, size) = following, after
                     continue
@@ -101,17 +111,17 @@ class McapRecords:
             return DAMAGED, 0
         opcode, length = HEAD.unpack_from(head)
         size = HEAD.size + length
-        if chunk := _chunk_size(head):
+        if 0 < (chunk := _chunk_size(head)) <= LARGEST:
             if chunk == size:  # whatever the opcode
                 return Opcode.CHUNK, min(size, room)  # a file may end in it
             if opcode == Opcode.CHUNK:
                 sizes = [
                     it
                     for it in (size, chunk)
-                    if len(head) < it <= room and self._may_start(at + it)
+                    if len(head) < it <= min(room, LARGEST) and self._may_start(at + it)
                 ]
                 return Opcode.CHUNK, sizes[0] if sizes else 0
-        if size > room:
+        if size > min(room, LARGEST):
             return opcode, 0
         if opcode == Opcode.MESSAGE:
             if length < MESSAGE.size:
@@ -123,9 +133,11 @@ class McapRecords:
         if opcode == Opcode.MESSAGE_INDEX:
             entries = int.from_bytes(head[11:15], "little")
             return opcode, size if length == 6 + entries and entries % 16 == 0 else 0
-        if opcode == Opcode.ATTACHMENT and length > _LARGEST:
+        if opcode == Opcode.ATTACHMENT and length > _LARGEST_PARSED:
             return opcode, size
-        if opcode not in _TYPES or length > _LARGEST:
+        if opcode not in _TYPES or length > _LARGEST_PARSED:
+            return opcode, 0
+        if length > _SMALL and not self._may_start(at + size):
             return opcode, 0
         content = self._read(at + HEAD.size, length)
         return opcode, size if parsed(opcode, content) is not None else 0
@@ -137,8 +149,7 @@ class McapRecords:
         """Return whether a record seems to reach up to `end`: its length is damaged then."""
         if opcode != Opcode.MESSAGE or at + size == end:
             return False
-        channel = self._read(at + HEAD.size, 2)
-        sizes = {it for start, it in self._latest if self._read(start + HEAD.size, 2) == channel}
+        sizes = self._sizes[self._read(at + HEAD.size, 2)]
         leaves_no_record = end - at - size < _SMALLEST and end < self._end  # which may be cut
         return leaves_no_record or (size not in sizes and end - at in sizes)
 
@@ -148,12 +159,14 @@ class McapRecords:
         Its length is damaged then: it seems to contain the records after it.
         """
         start = at + HEAD.size
-        data, begin = self._read(start, at + size - start), 0
+        data, begin, end = self._read(start, size - HEAD.size), 0, at + size
+        seen: set[int] = set()  # offsets from which records do not fill it
         while found := _START.search(data, begin):
             inner = start + found.start()
-            while inner < at + size and (step := self._find(inner, at + size)[1]):
+            while inner < end and inner not in seen and (step := self._find(inner, end)[1]):
+                seen.add(inner)
                 inner += step
-            if inner == at + size:
+            if inner == end:
                 return start + found.start()
             begin = found.start() + 1
         return 0
@@ -210,12 +223,17 @@ def parsed(opcode: int, content: bytes) -> McapRecord | None:
 
 
 def split(content: bytes, begin: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the opcode, offset and size of consecutive records that a check sum confirms."""
+    """Yield the opcode, offset and size of consecutive records that a check sum confirms.
+
+    DAMAGED is what follows a record of which the writer was wrong.
+    """
     at = begin
     while at + HEAD.size <= end:
         opcode, length = HEAD.unpack_from(content, at)
         size = HEAD.size + length
         if at + size > end or (opcode == Opcode.MESSAGE and length < MESSAGE.size):
-            break  # its writer was wrong
+            break
         yield opcode, at, size
         at += size
+    if at < end:
+        yield DAMAGED, at, end - at

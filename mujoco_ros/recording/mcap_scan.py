@@ -5,11 +5,12 @@ mcap's own readers end at the first error, and take what a check sum contradicts
 
 import os
 import zlib
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -124,12 +125,13 @@ class McapScan:
             summary = self._check_summary()
             self._follow_indexes(is_sound=summary is not None)
             data = self._check_data()
-        self._find_spans()
         self.counts = sum((it.counts for it in self.blocks), Counter[int]())
+        self._check_statistics()
         for it in self._definitions.values():
             it.is_checked |= it.first < data or (summary is not None and it.last >= summary)
         self.channels = self._chosen(Channel, {name for name, _ in topics})
         self.schemas = self._chosen(Schema, {kind for _, kind in topics})
+        self._find_spans()
 
     @property
     def is_indexed(self) -> bool:
@@ -311,6 +313,11 @@ class McapScan:
         self._add_damage(0, end, "data section", reason, is_loss=self._is_doubtful)
         return 0
 
+    def _check_statistics(self) -> None:
+        """Drop statistics of fewer messages than were found."""
+        if self.statistics is not None and self.statistics.message_count < self.counts.total():
+            self.statistics = None
+
     def _crc(self, begin: int, end: int) -> int:
         crc = 0
         for at in range(begin, end, _PART):
@@ -319,14 +326,17 @@ class McapScan:
 
     def _follow_indexes(self, *, is_sound: bool) -> None:
         """Find the chunks whose own lengths are damaged."""
-        found = {it.begin for it in self.blocks}
+        found, left = {it.begin for it in self.blocks}, self._end
         for index in self._indexes:
             begin, size = index.chunk_start_offset, index.chunk_length
             end, length = begin + size, index.compressed_size
             if begin in found or length > size or end > self._end:
                 continue  # a sound chunk, or a damaged index
-            over = [it for it in self.blocks if it.begin < end and begin < it.end]
-            if any(it.is_checked for it in over):
+            left -= size
+            first = bisect_right(self.blocks, begin, key=lambda it: it.end)
+            last = bisect_left(self.blocks, end, key=lambda it: it.begin)
+            over = self.blocks[first:last]
+            if left < 0 or any(it.is_checked for it in over):
                 continue  # a damaged index
             block = Block(begin=begin, end=end, data=end - length, compression=index.compression)
             crc = int.from_bytes(self._read(begin + _CRC_AT, 4), "little")
@@ -334,15 +344,14 @@ class McapScan:
             inside = [it for it in self.damages if begin <= it.offset < end]
             if problem and not (is_sound or any(it.offset == begin for it in inside)):
                 continue
-            self.blocks = [it for it in self.blocks if it not in over]
+            if block.counts.total() < sum(it.counts.total() for it in over):
+                continue  # a wrong index
             self.damages = [it for it in self.damages if it not in inside]
-            if block.counts or not problem:
-                self.blocks.append(block)
+            self.blocks[first:last] = [block] if block.counts or not problem else []
             if problem:
                 damage = self._add_damage(begin, size, "chunk", problem)
                 damage.span = index.message_start_time, index.message_end_time
                 damage.lost = sum((it.lost for it in inside), Counter())
-        self.blocks.sort(key=lambda it: it.begin)
 
     def _find_spans(self) -> None:
         """Take the times of neighbours where damaged bytes have none, or wrong ones."""
@@ -357,13 +366,31 @@ class McapScan:
                 damage.span = (before.last, after.first) if before and after else None
 
     def _chosen(self, kind: type[_Kind], expected: Collection[str]) -> dict[int, _Kind]:
-        """Return the most credible definitions by id."""
-        found: dict[int, tuple[tuple[bool, bool, int], _Kind]] = {}
-        for it in self._definitions.values():
+        """Return the most credible definitions by id; of credible ones that differ, none."""
+        found: dict[int, list[tuple[tuple[bool, bool, int], _Kind, int, int]]] = {}
+        for (_, content), it in self._definitions.items():
             if isinstance(it.record, kind):
                 name = it.record.topic if isinstance(it.record, Channel) else it.record.name
                 credibility = it.is_checked, name in expected, it.copies
-                before = found.get(it.record.id)
-                if before is None or credibility > before[0]:
-                    found[it.record.id] = credibility, it.record
-        return {number: record for number, (_, record) in found.items()}
+                found.setdefault(it.record.id, []).append(
+                    (credibility, it.record, it.first, HEAD.size + len(content))
+                )
+        chosen = {}
+        for number, them in found.items():
+            (is_checked, *_), chosen[number], *_ = max(them, key=itemgetter(0))
+            # Damaged bytes seldom repeat; a writer that uses a number twice does.
+            rivals = [it for it in them if it[0][0] == is_checked and (is_checked or it[0][2] > 1)]
+            if any(_differ(rivals[0][1], it) for _, it, *_ in rivals[1:]):
+                del chosen[number]
+                self._is_doubtful = True
+                reason = f"there are others with the number {number}"
+                for *_, at, size in rivals:
+                    self._add_damage(at, size, kind.__name__.lower(), reason)
+        return chosen
+
+
+def _differ(one: Channel | Schema, other: Channel | Schema) -> bool:
+    """Return whether messages of one definition are not those of the other."""
+    if isinstance(one, Channel) and isinstance(other, Channel):
+        return replace(one, metadata={}) != replace(other, metadata={})
+    return one != other

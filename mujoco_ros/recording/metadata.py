@@ -7,7 +7,9 @@ from typing import Any
 
 import yaml
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import OutputFile
+from mujoco_ros.model.strict import read_yaml
 
 FILE = "metadata.yaml"
 _VERSION = 9
@@ -110,8 +112,10 @@ class Metadata:
             distribution: ROS distribution, if the file has none.
         """
         metadata = cls(distribution=distribution)
-        with suppress(OSError, yaml.YAMLError, ValueError, LookupError, TypeError, AttributeError):
-            content = yaml.safe_load((folder / FILE).read_bytes())["rosbag2_bagfile_information"]
+        with suppress(
+            UserInputError, ValueError, OverflowError, LookupError, TypeError, AttributeError
+        ):
+            content = read_yaml(folder / FILE)["rosbag2_bagfile_information"]
             metadata.distribution = str(content.get("ros_distro") or distribution)
             names = "version", "compression_format", "compression_mode", "custom_data"
             metadata.others |= {name: content[name] for name in names if name in content}

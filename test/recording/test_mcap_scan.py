@@ -1,14 +1,21 @@
 """Damaged files: nothing sound is lost, nothing damaged is taken, and both are counted."""
 
 import random
+import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mcap.writer import Writer
+from mcap.data_stream import RecordBuilder
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, DataEnd, Footer, Header, McapRecord, Message, Schema
+from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from preset_bags import CHECKED, MESSAGES, PRESETS, PresetBag, Recorded, write_bag
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.recording import mcap_records
+from mujoco_ros.recording.mcap_records import DAMAGED, HEAD, McapRecords
 from mujoco_ros.recording.mcap_scan import McapScan
 
 REGIONS = 40
@@ -173,3 +180,125 @@ def test_another_file_is_refused(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(UserInputError, match="cannot be read: it is not an MCAP file"):
         McapScan(path)
+
+
+def chunk(*content: bytes) -> bytes:
+    data = b"".join(content)
+    return encoded(Chunk("", data, 9, 1, zlib.crc32(data), len(data)))
+
+
+def encoded(*several: McapRecord) -> bytes:
+    builder = RecordBuilder()
+    for record in several:
+        record.write(builder)
+    return builder.end()
+
+
+def write_file(path: Path, *several: bytes) -> None:
+    end = encoded(DataEnd(0), Footer(0, 0, 0)) + MCAP0_MAGIC
+    path.write_bytes(MCAP0_MAGIC + encoded(Header("ros2", "")) + b"".join(several) + end)
+
+
+def defined(topic: str) -> bytes:
+    """Return a topic with a message, whose numbers are 1."""
+    return encoded(
+        Schema(id=1, name=f"pkg/msg/{topic}", encoding="ros2msg", data=b"x"),
+        Channel(id=1, topic=topic, message_encoding="cdr", metadata={}, schema_id=1),
+        Message(channel_id=1, log_time=1, publish_time=1, sequence=1, data=topic.encode()),
+    )
+
+
+def test_two_topics_of_one_number_are_not_taken_for_each_other(tmp_path):
+    path = tmp_path / "joined.mcap"
+    write_file(path, chunk(defined("/one")), chunk(defined("/one")))
+    assert McapScan(path).channels[1].topic == "/one"
+    write_file(path, chunk(defined("/one")), chunk(defined("/two")))
+    scan = McapScan(path)
+    assert not scan.channels
+    assert not scan.schemas
+    assert scan.counts == {1: 2}
+    assert scan.is_lossy
+    assert {it.reason for it in scan.damages} == {"there are others with the number 1"}
+
+
+def test_a_record_that_is_too_short_hides_nothing_behind_it(tmp_path):
+    path = tmp_path / "file.mcap"
+    write_file(path, chunk(defined("/one"), HEAD.pack(Opcode.MESSAGE, 3) + b"abc", defined("/one")))
+    scan = McapScan(path)
+    assert [it.reason for it in scan.damages] == ["a record is damaged"]
+    assert scan.is_lossy
+
+
+def test_a_message_that_looks_like_records_is_one_message(tmp_path):
+    path = tmp_path / "file.mcap"
+    first = 23 << 8  # as a publish time, begins a record of 23 bytes up to the end of the message
+    alike = encoded(*(Message(1, first + it, bytes(24), first + it, it) for it in range(16)))
+    write_file(path, defined("/one"), encoded(Message(1, 1, bytes(24), 1, 1)), alike)
+    scan = McapScan(path)
+    assert scan.counts == {1: 18}
+    assert not scan.damages
+
+
+def test_records_in_a_message_are_visited_once(tmp_path, monkeypatch):
+    path, count = tmp_path / "file.mcap", 400
+    inside = encoded(*(Message(1, it, b"", it, it) for it in range(count))) + b"end"
+    write_file(path, defined("/one"), encoded(Message(1, 1, inside, 1, 1)))
+    visits, find = [], McapRecords._find
+    monkeypatch.setattr(McapRecords, "_find", lambda *its: visits.append(1) or find(*its))
+    assert McapScan(path).counts == {1: 2}
+    assert len(visits) < 10 * count
+
+
+def test_what_seems_to_be_larger_than_the_memory_is_not_read(monkeypatch):
+    monkeypatch.setattr(mcap_records, "LARGEST", 1 << 20)
+    size = 1 << 23
+    for opcode in (Opcode.MESSAGE, Opcode.CHUNK, Opcode.ATTACHMENT):
+        head, requests = HEAD.pack(opcode, size - HEAD.size).ljust(60, b"\0"), []
+
+        def read(at: int, count: int, head: bytes = head, requests: list[int] = requests) -> bytes:
+            requests.append(count)
+            return (head[at:] + bytes(count))[:count]
+
+        assert list(McapRecords(read, 0, size)) == [(DAMAGED, 0, size)]
+        assert max(requests) < 1 << 21
+
+
+def write_with_wrong_summary(path: Path, change: Callable[[Writer], None]) -> None:
+    """Write a file of several chunks, whose summary is changed and has a right check sum."""
+    with path.open("wb") as file:
+        writer = Writer(file, chunk_size=500, compression=CompressionType.NONE)
+        writer.start("ros2")
+        channel = writer.register_channel("/one", "cdr", 0)
+        for number in range(MESSAGES):
+            writer.add_message(channel, number, bytes(24), number, number)
+        change(writer)
+        writer.finish()
+
+
+def test_an_index_that_leads_elsewhere_deletes_nothing(tmp_path):
+    def shift(writer: Writer) -> None:
+        writer._Writer__enable_crcs = False  # of the last chunk
+        for index in writer._Writer__chunk_indices:
+            index.chunk_start_offset += 40
+
+    path = tmp_path / "file.mcap"
+    write_with_wrong_summary(path, shift)
+    content = bytearray(path.read_bytes())
+    for block in McapScan(path).blocks:
+        content[block.begin + 33 : block.begin + 37] = bytes(4)  # no check sum
+    path.write_bytes(content)
+    assert McapScan(path).counts == {1: MESSAGES}
+
+
+def test_statistics_of_too_few_messages_do_not_hide_a_loss(tmp_path):
+    def reset(writer: Writer) -> None:
+        writer._Writer__statistics.message_count = 0
+        writer._Writer__statistics.channel_message_counts.clear()
+
+    path = tmp_path / "file.mcap"
+    write_with_wrong_summary(path, reset)
+    end = McapScan(path).blocks[1].end
+    path.write_bytes(damaged(path.read_bytes(), end - 1, end, "bit"))
+    scan = McapScan(path)
+    assert scan.is_lossy
+    assert scan.lost.total() == MESSAGES - scan.counts.total() > 0

@@ -5,10 +5,9 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-import yaml
-
 from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
 from mujoco_ros.recording.bag_file import BagFile
 from mujoco_ros.recording.definitions import definition
@@ -51,7 +50,7 @@ def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> 
             raise UserInputError(f"'{path}' exists; move it, or name another one by --output")
     if not bag.exists():
         raise UserInputError(f"there is no bag '{bag}'")
-    if bag in output.absolute().parents:
+    if bag.resolve() in output.resolve().parents:
         raise UserInputError(f"'{output}' is in the bag; name another one by --output")
     lock = locked(bag if bag.is_dir() else bag.parent)
     try:
@@ -127,8 +126,8 @@ def _topic(metadata: Metadata, contents: BagContents, scan: McapScan, number: in
 
 def _qos(offered: str) -> object:
     try:
-        return yaml.safe_load(offered) or []
-    except yaml.YAMLError:
+        return parse_yaml(offered, "QoS profiles") or []
+    except UserInputError:
         return []
 
 

@@ -4,6 +4,8 @@ import logging
 import time
 from bisect import bisect_right
 from collections import deque
+from functools import partial
+from itertools import islice
 
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
@@ -14,6 +16,7 @@ from rosgraph_msgs.msg import Clock
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 
 _LOG = logging.getLogger(__name__)
+_DEPTH = 1000
 _CAPACITY = 4000
 """Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
 
@@ -27,7 +30,7 @@ class SimClock:
             Clock,
             "/clock",
             lambda _message: None,
-            QoSProfile(depth=1000, reliability=ReliabilityPolicy.BEST_EFFORT),
+            QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT),
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
@@ -43,14 +46,22 @@ class SimClock:
     def update(self) -> None:
         """Take the received ticks."""
         take = self._subscription.handle.take_message
-        while (taken := take(Clock, True)) is not None:
-            simulated = nanoseconds(deserialize_message(taken[0], Clock).clock)
-            received = taken[1]["received_timestamp"] or time.time_ns()
+        # A publisher that is faster than this loop does not keep it from ending.
+        for data, info in islice(iter(partial(take, Clock, True), None), _DEPTH):
+            try:
+                simulated = nanoseconds(deserialize_message(data, Clock).clock)
+            except Exception:  # the middleware raises its own kinds
+                self._warn("messages of /clock that have no time are ignored")
+                continue
             if simulated >= 0:
-                self.add(received, simulated)
-            elif not self._is_warned:
-                self._is_warned = True
-                _LOG.warning("negative times of /clock are ignored: %d ns", simulated)
+                self.add(info["received_timestamp"] or time.time_ns(), simulated)
+            else:
+                self._warn(f"negative times of /clock are ignored: {simulated} ns")
+
+    def _warn(self, text: str) -> None:
+        if not self._is_warned:
+            self._is_warned = True
+            _LOG.warning("%s", text)
 
     def add(self, received: int, simulated: int) -> None:
         """Add a tick: reception time and simulated time [ns]."""

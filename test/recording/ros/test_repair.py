@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcap.reader import make_reader
+from mcap.writer import Writer
 from preset_bags import PRESETS, SECOND, TOPICS, read_all, write_bag
 from rclpy.serialization import serialize_message
 from rosbags.rosbag2 import Reader
@@ -148,7 +149,18 @@ def test_metadata_is_made_from_the_files_if_it_is_lost(folder, repaired):
     assert {stat.S_IMODE(path.stat().st_mode) for path in repaired.iterdir()} == {0o600}
 
 
-@pytest.mark.parametrize("content", [b"\xff\xfe\0", b"[1, 2", b"rosbag2_bagfile_information: 3"])
+HOSTILE = [
+    b"rosbag2_bagfile_information: {ros_distro: x, custom_data: &x [*x]}",
+    b"a: &a [b, b]\n"
+    + b"".join(b"%c: &%c [%s]\n" % (i, i, b",".join([b"*%c" % (i - 1)] * 9)) for i in b"bcdefghi")
+    + b"rosbag2_bagfile_information: {ros_distro: x, custom_data: *i}",
+]
+"""Metadata that contain themselves, and that are billions of values as text."""
+
+
+@pytest.mark.parametrize(
+    "content", [b"\xff\xfe\0", b"[1, 2", b"rosbag2_bagfile_information: 3", *HOSTILE]
+)
 def test_damaged_metadata_is_made_from_the_files(folder, repaired, content):
     bag, topic = begin(folder)
     write(bag, topic, FLUSHED)
@@ -156,6 +168,20 @@ def test_damaged_metadata_is_made_from_the_files(folder, repaired, content):
     (folder / "metadata.yaml").write_bytes(content)
     assert not repair(folder).contents.is_lossy
     assert times(repaired) == [1000 + i for i in range(FLUSHED)]
+
+
+@pytest.mark.parametrize("offered", ["2001-99-99", "&x [*x]", "[" * 3000, "a: b: c"])
+def test_qos_profiles_that_are_none_are_left_out(folder, repaired, offered):
+    folder.mkdir()
+    with (folder / "bag_0.mcap").open("wb") as file:
+        writer = Writer(file)
+        writer.start("ros2")
+        schema = writer.register_schema("std_msgs/msg/String", "ros2msg", b"string data")
+        metadata = {"offered_qos_profiles": offered}
+        writer.add_message(writer.register_channel("/chatter", "cdr", schema, metadata), 5, b"", 5)
+        writer.finish()
+    repair(folder)
+    assert "offered_qos_profiles: []" in (repaired / "metadata.yaml").read_text()
 
 
 def test_topics_without_a_message_are_kept(folder, repaired):
@@ -288,10 +314,14 @@ def test_attachments_and_other_metadata_are_kept(folder, repaired):
     assert "message_count: 3" in metadata["rosbag2"]["serialized_metadata"]
 
 
-@pytest.mark.parametrize("output", ["bag", "bag/inside", "other"])
+OUTPUTS = ["bag", "bag/inside", "other", "link/inside", "other/../bag/inside"]
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
 def test_an_output_that_exists_or_is_in_the_bag_is_refused(folder, tmp_path, output):
     write_bag(folder, "none")
     (tmp_path / "other").mkdir()
+    (tmp_path / "link").symlink_to(folder)
     before = contents(folder)
     with pytest.raises(UserInputError, match="name another one by --output"):
         repair(folder, tmp_path / output)

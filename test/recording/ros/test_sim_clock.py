@@ -72,3 +72,22 @@ def test_negative_times_are_ignored(ros_node, monkeypatch, caplog):
     assert clock.time_at(2**62) == 5 * SECOND
     assert caplog.text.count("negative times of /clock are ignored: -1000000000 ns") == 1
     assert "-2147483648" not in caplog.text, "one line"
+
+
+def test_what_is_no_time_is_ignored(ros_node, monkeypatch, caplog):
+    clock = SimClock(ros_node)
+    ticks = [(data, INFO) for data in (b"", b"\0\1\0", serialize_message(Clock(clock=Time(sec=5))))]
+    handle = SimpleNamespace(take_message=lambda *_: ticks.pop(0) if ticks else None)
+    monkeypatch.setattr(clock, "_subscription", SimpleNamespace(handle=handle))
+    clock.update()
+    assert clock.time_at(2**62) == 5 * SECOND
+    assert caplog.text.count("messages of /clock that have no time are ignored") == 1
+
+
+def test_an_update_ends_although_ticks_never_do(ros_node, monkeypatch):
+    clock = SimClock(ros_node)
+    tick = serialize_message(Clock(clock=Time(sec=5))), INFO
+    handle = SimpleNamespace(take_message=lambda *_: tick)
+    monkeypatch.setattr(clock, "_subscription", SimpleNamespace(handle=handle))
+    clock.update()
+    assert clock.started
