@@ -24,7 +24,7 @@ def state_log(durations: Durations) -> list[Row]:
     simulation = Simulation(load_scene("humanoid"))
     with TemporaryDirectory() as folder:
         writer = StateLogWriter(Path(folder, "run.mjlog"))
-        ring = RingBuffer(simulation, simulation.plant, 1)
+        ring = RingBuffer(simulation.plant, 1)
         writer.add(ring)
         costs = costs_in_steps(simulation, ring.add_step, durations.recording)
         writer.close()
