@@ -29,6 +29,7 @@ TICKS, SENT_AT = 20, 6
 RUNS, RESETS = 3, 8
 ROBOT = """
 <mujoco>
+  <option timestep="0.001"/>
   <worldbody>
     <body name="arm">
       <joint name="elbow_joint" damping="1"/><geom size=".1" pos=".3 0 0"/>
