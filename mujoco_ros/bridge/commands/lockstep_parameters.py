@@ -107,8 +107,9 @@ class LockstepParameters(Component):
         if not self._responding:
             return self._lockstep.wait(now)
         if self._open_at == inf:  # the response is queued before this task
-            self._open_at = now + _RESPONSE_S
-            self._responded = not later(self._node, self._note_response)
+            self._open_at, self._responded = now + _RESPONSE_S, False  # first: it may run at once
+            if not later(self._node, self._note_response, self._simulation.epochs.number):
+                self._responded = True
         elif self._responded and now >= self._open_at:
             self._responding = False
             return self._lockstep.wait(now)
@@ -140,9 +141,10 @@ class LockstepParameters(Component):
                 control.reset_hold.release()
         self._responding, self._open_at = bool(stepped), inf
 
-    def _note_response(self) -> None:
-        self._responded, self._open_at = True, perf_counter() + _RESPONSE_S
-        self._simulation.commands.wake()
+    def _note_response(self, epoch: int) -> None:
+        if epoch == self._simulation.epochs.number:
+            self._open_at, self._responded = perf_counter() + _RESPONSE_S, True
+            self._simulation.commands.wake()
 
     def on_reset(self, _event: SimulationReset) -> None:
         """Find the clients that wait for the first tick, before it."""
