@@ -78,8 +78,8 @@ def _evaluate(options: argparse.Namespace) -> int:
             return fail("interrupted before any episode was done", INTERRUPTED)
         _report(options, done, plots=complete)
         if not complete:
-            text = f"{len(done)} of {len(seeds)} are done; continue with --resume, which draws the plots"
-            return fail(text, INTERRUPTED)
+            count = f"{len(done)} of {len(seeds)} are done"
+            return fail(f"{count}; continue with --resume, which draws the plots", INTERRUPTED)
         if dataset is not None:
             try:
                 dataset.write(done)

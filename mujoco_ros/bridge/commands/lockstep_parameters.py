@@ -107,8 +107,8 @@ class LockstepParameters(Component):
         if not self._responding:
             return self._lockstep.wait(now)
         if self._open_at == inf:  # the response is queued before this task
-            self._open_at, self._responded = now + _RESPONSE_S, False
-            if not later(self._node, self._note_response):  # it may run before this returns
+            self._open_at, self._responded = now + _RESPONSE_S, False  # first: it may run at once
+            if not later(self._node, self._note_response, self._simulation.epochs.number):
                 self._responded = True
         elif self._responded and now >= self._open_at:
             self._responding = False
@@ -141,10 +141,11 @@ class LockstepParameters(Component):
                 control.reset_hold.release()
         self._responding, self._open_at = bool(stepped), inf
 
-    def _note_response(self) -> None:
-        self._open_at = perf_counter() + _RESPONSE_S
-        self._responded = True  # last: the physics thread looks at it first
-        self._simulation.commands.wake()
+    def _note_response(self, epoch: int) -> None:
+        if epoch == self._simulation.epochs.number:
+            self._open_at = perf_counter() + _RESPONSE_S
+            self._responded = True  # last: the physics thread checks it first
+            self._simulation.commands.wake()
 
     def on_reset(self, _event: SimulationReset) -> None:
         """Find the clients that wait for the first tick, before it."""

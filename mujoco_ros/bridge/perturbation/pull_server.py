@@ -22,7 +22,10 @@ from mujoco_ros.sim.perturbation.pulls import Pull
 PULL = f"{EXTERNAL_WRENCH}/pull"
 """The topic; there is one for the scene."""
 HELD_S = 0.5
-"""Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends."""
+"""Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends.
+
+While the clock waits for responses it is simulated time, so that all runs are the same.
+"""
 MOVE, TURN = "translate", "rotate"
 """Values of `control_name`; empty is `MOVE`."""
 _HOLDS = ("KEEP_ALIVE", "POSE_UPDATE", "MOUSE_DOWN")
@@ -41,6 +44,8 @@ class PullServer(Component):
         """
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
+        self._lockstep = context.lockstep
+        self._timed: set[str] = set()  # frames whose pull ends at a simulated time
         self._find = find
         self._held: dict[str, int] = {}  # frame to the number of its last message
         self._count = itertools.count()
@@ -64,17 +69,26 @@ class PullServer(Component):
         if self._held.get(frame) != number:
             return
         del self._held[frame]
-        release = partial(self._simulation.wrenches.release, frame)
+        release = partial(self._release, frame)
         # Behind the pull in the queue, however late the physics thread is.
         with suppress(QueueFullError):  # the physics thread has ended
             self._simulation.commands.submit(release, urgent=True)
 
-    def _apply(self, frame: BodyFrame, pull: Pull | None, _time: float) -> None:
+    def _release(self, frame: str) -> None:
+        """Release a frame after wall time; in the physics thread."""
+        if frame not in self._timed:
+            self._simulation.wrenches.release(frame)
+
+    def _apply(self, frame: BodyFrame, pull: Pull | None, time: float) -> None:
         """Pull or release; in the physics thread."""
         wrenches = self._simulation.wrenches
         if pull is None:
             wrenches.release(frame.frame)
+        elif self._lockstep.stepped:
+            self._timed.add(frame.frame)
+            wrenches.pull(frame, pull, time + HELD_S)
         else:
+            self._timed.discard(frame.frame)
             wrenches.pull(frame, pull)
 
 

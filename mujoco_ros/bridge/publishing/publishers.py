@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -35,6 +36,8 @@ _RATE = "publish_rate."
 _APART = ("controller_state", JOINT_REFERENCES, CARTESIAN_STATE, STATES, ARRAY, CONTACTS)
 _AT_TICKS = 0
 """In place of a number of steps: only at ticks of the lockstep."""
+_JOINED_S = 1.0
+"""Wall time until a new subscription receives the pending tick: a client may reset before."""
 _SECOND = 1_000_000_000
 """In nanoseconds."""
 
@@ -204,8 +207,9 @@ class Publishers(Component):
         self._frames = frames
         self._wrench_sign: WrenchSign = values["wrench_sign"]
         self._ticking: frozenset[str] = frozenset()
-        self._joined: deque[TopicPublisher] = deque(maxlen=1000)  # with a new subscription
-        self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._joined.append)
+        # Since when there is a new subscription [s of wall time], and of which publisher.
+        self._joined: deque[tuple[float, TopicPublisher]] = deque(maxlen=1000)
+        self._pool = PublisherPool(context.endpoints, raw=True, on_join=self._note_join)
         self._reported = 0  # lost messages in the last report
         self._rates = {topic: values[_RATE + topic] for topic in RATES}
         self._clock_rate: float = values["clock_rate"]
@@ -301,10 +305,11 @@ class Publishers(Component):
         """Log the topics."""
         _LOG.info("topics: %s", ", ".join(self.names))
 
-    def wait(self, _now: float) -> float:
+    def wait(self, now: float) -> float:
         """Publish the sample again to new subscriptions while the clock waits for commands."""
-        if self._joined and self._lockstep.waiting:
-            self._repeat([self._joined.popleft() for _ in range(len(self._joined))])
+        joined, latest = self._joined, now - _JOINED_S
+        if joined and joined[0][0] <= latest and self._lockstep.waiting:
+            self._repeat([joined.popleft()[1] for since, _ in tuple(joined) if since <= latest])
         if self._lockstep.take_repeat():
             self._repeat((self._clock, *self._stage.topics))
         if change := self._lockstep.take_nudge():
@@ -374,14 +379,16 @@ class Publishers(Component):
 
     def _present_settings(self) -> _Settings:
         timestep = float(self._simulation.model.opt.timestep)
-        rate = self._clock_rate
         return _Settings(
             rates=self._rates,
             locked=self._lockstep.robots,
             timestep=timestep,
-            clock_every=whole_steps(rate, timestep) if rate else 0,
+            clock_every=whole_steps(self._clock_rate, timestep) if self._clock_rate else 0,
             managed=self._clock_last,
         )
+
+    def _note_join(self, publisher: TopicPublisher) -> None:
+        self._joined.append((perf_counter(), publisher))
 
     def _open(self, serialized: SerializedTopic) -> TopicPublisher:
         topic = serialized.topic

@@ -70,15 +70,16 @@ class PublisherPool:
         if key not in self._open:
             publisher = TopicPublisher(topic)
 
-            def matched(count: int) -> None:
-                more = count > publisher.subscriptions
-                publisher.subscriptions = count  # first: what is published next goes to all
-                if more:
-                    publisher.joined = True
-                    if self._on_join is not None:
-                        self._on_join(publisher)
+            def count(subscriptions: int) -> None:
+                publisher.subscriptions = subscriptions
 
-            endpoint = self._endpoints.publisher(message_type, topic, qos, matched)
+            def join() -> None:
+                publisher.joined = True
+                if self._on_join is not None:
+                    self._on_join(publisher)
+
+            # The count is first: what is published next goes to all.
+            endpoint = self._endpoints.publisher(message_type, topic, qos, count, join)
             publisher.publish = endpoint.handle.publish_raw if self._raw else endpoint.publish
             self._open[key] = publisher, endpoint
         return self._open[key][0]

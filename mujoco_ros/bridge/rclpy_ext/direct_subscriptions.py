@@ -20,7 +20,7 @@ _MOST = 64
 """Messages of a subscription that are taken at a time."""
 _PEERS_S = 0.5
 """Wall time between two searches for peers."""
-_LOOK_S = 0.02
+_CHECK_S = 0.02
 """Wall time after which a clock that does not wait checks for requests."""
 _READING = ("get_", "list_", "describe_")
 """Prefixes of services that change nothing, and stay with the executor."""
@@ -50,7 +50,7 @@ class DirectSubscriptions:
             commands: The queue of the physics thread.
         """
         self._node, self._commands = node, commands
-        self._known: dict[Subscription, tuple[str, Handle]] = {}
+        self._handles: dict[Subscription, tuple[str, Handle]] = {}
         self._topics: frozenset[str] = frozenset()
         self._served: set[Subscription] = set()
         self._passed: set[Subscription | Service] = set()  # to the executor, by the physics thread
@@ -63,9 +63,9 @@ class DirectSubscriptions:
         self._calls: deque[tuple[Subscription | Service, Callable[[], object]]] = deque()
         self._unhandled = 0  # calls that were passed to the executor; both threads count
         self._handled = 0
-        self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` looked last
-        self._looked = False  # whether it has looked after all that was taken had arrived
-        self._looked_at = 0.0
+        self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` checked last
+        self._is_checked = False  # whether all that was taken had arrived before the last check
+        self._checked_at = 0.0
         self._guard = _rclpy.GuardCondition(node.context.handle)
         self._wait_set = self._new_wait_set()
 
@@ -77,12 +77,12 @@ class DirectSubscriptions:
             subscription: The subscription.
             handle: Called in the physics thread with each message that it takes.
         """
-        self._known[subscription] = topic, guarded(handle)
+        self._handles[subscription] = topic, guarded(handle)
         self._arrange()
 
     def remove(self, subscription: Subscription) -> None:
         """Return a subscription to the executor, before it is destroyed."""
-        if self._known.pop(subscription, None) is not None:
+        if self._handles.pop(subscription, None) is not None:
             self._arrange()
 
     def serve(self, topics: Iterable[str]) -> None:
@@ -121,7 +121,7 @@ class DirectSubscriptions:
 
         For the physics thread.
         """
-        if not self._looked and (self._subscriptions or self._services):
+        if not self._is_checked and (self._subscriptions or self._services):
             self.wait(0.0)
         self._pass()
         return self._unhandled == self._handled
@@ -129,16 +129,16 @@ class DirectSubscriptions:
     def take(self) -> None:
         """Handle the messages that are there; for the physics thread."""
         ready, self._ready = self._ready, frozenset()
-        self._looked = bool(ready)
+        self._is_checked = bool(ready)
         for subscription, handle in self._open:
             take = subscription.handle.take_message
             for count in range(_MOST):
                 taken = take(subscription.msg_type, True)
                 if taken is None:
                     break
-                self._looked &= not count and subscription.handle.pointer in ready
+                self._is_checked &= not count and subscription.handle.pointer in ready
                 handle(taken[0])
-        if self._services and time.perf_counter() - self._looked_at > _LOOK_S:
+        if self._services and time.perf_counter() - self._checked_at > _CHECK_S:
             self.wait(0.0)
         self.collect()
         self._pass()
@@ -168,7 +168,7 @@ class DirectSubscriptions:
             self.collect()
             for service in self._services if requested else ():
                 self._take_requests(service)
-            self._looked, self._looked_at = True, time.perf_counter()
+            self._is_checked, self._checked_at = True, time.perf_counter()
 
     def wake(self) -> None:
         """Make `wait` return; for any thread."""
@@ -221,7 +221,7 @@ class DirectSubscriptions:
 
     def _arrange(self) -> None:
         """Hand over the subscriptions whose topic is served, and take back the others."""
-        wanted = {it for it, (topic, _) in self._known.items() if topic in self._topics}
+        wanted = {it for it, (topic, _) in self._handles.items() if topic in self._topics}
         for subscription in wanted - self._served:
             if subscription in self._passed:
                 self._passed.remove(subscription)
@@ -229,7 +229,7 @@ class DirectSubscriptions:
             else:
                 # The executor takes the messages of the subscriptions that its node lists.
                 self._node._subscriptions.remove(subscription)
-            self._command(partial(self._begin, subscription, self._known[subscription][1]))
+            self._command(partial(self._begin, subscription, self._handles[subscription][1]))
         for subscription in self._served - wanted:
             self._node._subscriptions.append(subscription)
             self._command(partial(self._end, subscription))

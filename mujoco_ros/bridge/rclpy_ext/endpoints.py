@@ -30,7 +30,9 @@ class _Opened:
 
     Attributes:
         kind: Type of the messages, as peers report it.
+        on_join: Called when another peer has matched, also if one has left at the same time.
         count: Matched peers, as last reported to `on_count`.
+        matches: Counts the peers of a publisher since it was opened; no executor has it.
         warned: Peers that a warning was logged about.
     """
 
@@ -38,20 +40,27 @@ class _Opened:
     kind: str
     qos: QoSProfile
     on_count: Callable[[int], None] | None = None
+    on_join: Callable[[], object] | None = None
     count: int = 0
+    matches: Any = None
     warned: set[tuple[int, ...]] = field(default_factory=set)
 
     def poll(self) -> None:
-        """Call `on_count` if the number of matched peers has changed."""
-        if self.on_count is not None:
-            endpoint = self.endpoint
-            publishes = isinstance(endpoint, Publisher)
-            count = (
-                endpoint.get_subscription_count() if publishes else endpoint.get_publisher_count()
-            )
-            if count != self.count:
-                self.count = count
-                self.on_count(count)
+        """Call `on_count` if the number of matched peers has changed, and `on_join`."""
+        if self.on_count is None:
+            return
+        endpoint, before = self.endpoint, self.count
+        change = None if self.matches is None else self.matches.take_event()
+        if change is not None and not (change.total_count_change or change.current_count_change):
+            return
+        publishes = isinstance(endpoint, Publisher)
+        count = endpoint.get_subscription_count() if publishes else endpoint.get_publisher_count()
+        if count != before:
+            self.count = count
+            self.on_count(count)
+        has_joined = count > before if change is None else change.total_count_change > 0
+        if has_joined and self.on_join is not None:
+            self.on_join()
 
     def peers(self, node: Node) -> list[TopicEndpointInfo]:
         """Return all peers if some of them are not matched, else none."""
@@ -106,6 +115,7 @@ class Endpoints:
         topic: str,
         qos: QoSProfile,
         on_count: Callable[[int], None] | None = None,
+        on_join: Callable[[], object] | None = None,
     ) -> Publisher:
         """Open a publisher.
 
@@ -115,10 +125,14 @@ class Endpoints:
             qos: Quality of service.
             on_count: Called with the number of matched subscriptions soon after it has changed
                 from 0.
+            on_join: Called after it when a subscription has matched, also if another has left.
         """
         events = PublisherEventCallbacks(use_default_callbacks=False)
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
-        self._open[id(publisher)] = _Opened(publisher, _name(kind), _complete(qos), on_count)
+        opened = _Opened(publisher, _name(kind), _complete(qos), on_count, on_join)
+        if on_count is not None:
+            opened.matches = _matches(publisher)
+        self._open[id(publisher)] = opened
         return publisher
 
     def subscription(
@@ -162,8 +176,11 @@ class Endpoints:
 
     def close(self, endpoint: Publisher | Subscription) -> None:
         """Destroy an endpoint that was opened here, unless it is closed already."""
-        if self._open.pop(id(endpoint), None) is None:
+        opened = self._open.pop(id(endpoint), None)
+        if opened is None:
             return
+        if opened.matches is not None:  # it keeps the publisher in use
+            opened.matches.destroy_when_not_in_use()
         if isinstance(endpoint, Publisher):
             self.node.destroy_publisher(endpoint)
         else:
@@ -209,6 +226,14 @@ class Endpoints:
 
 def _ignore(_message: object) -> None:
     """Do nothing; the callback of a subscription that the executor does not have."""
+
+
+def _matches(publisher: Publisher) -> Any:
+    """Return an event that counts the peers of a publisher; None if the middleware has none."""
+    kind = rclpy_implementation.rcl_publisher_event_type_t.RCL_PUBLISHER_MATCHED
+    with publisher.handle, contextlib.suppress(rclpy_implementation.UnsupportedEventTypeError):
+        return rclpy_implementation.EventHandle(publisher.handle, kind)
+    return None
 
 
 def _name(kind: Any) -> str:

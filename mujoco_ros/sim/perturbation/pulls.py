@@ -42,14 +42,20 @@ class Spring:
     Attributes:
         place: The frame.
         pull: Its target.
+        end: Simulated time at which it ends [s].
     """
 
     pull: Pull
 
     def __init__(
-        self, model: mujoco.MjModel, data: mujoco.MjData, place: BodyFrame, pull: Pull
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        place: BodyFrame,
+        pull: Pull,
+        end: float = np.inf,
     ) -> None:
-        self.place = place
+        self.place, self.end = place, end
         self._model, self._data, body = model, data, place.body
         self._xpos, self._xquat, self._com = data.xpos[body], data.xquat[body], data.xipos[body]
         row = data.xfrc_applied[body]

@@ -65,18 +65,21 @@ class ExternalWrenches:
             self._load(place, wrench)
         self._changed()
 
-    def pull(self, place: BodyFrame, pull: Pull) -> None:
+    def pull(self, place: BodyFrame, pull: Pull, until: float = np.inf) -> None:
         """Pull at a frame, which replaces the pull at the same frame, in addition to its wrench.
 
-        The body is searched as by `put`.
+        The body is searched as by `put`. The pull ends at a simulated time `until` [s].
         """
+        end = until - _ROUNDING_S
         if place.frame in self._springs:
             self._springs[place.frame].aim(pull)
+            self._springs[place.frame].end = end
+            self._next_end = self._first_end()
             self._list_pulls()
             return
         place = self._current_frame(place)
         if place.body >= 0:
-            self._springs[place.frame] = Spring(self._model, self._data, place, pull)
+            self._springs[place.frame] = Spring(self._model, self._data, place, pull, end)
             self._changed()
 
     def release(self, frame: str) -> None:
@@ -112,7 +115,8 @@ class ExternalWrenches:
     def apply(self, time: float) -> None:
         """Write the wrenches of the step that starts at simulated `time` [s]."""
         if time > self._next_end:
-            self._loads = {frame: load for frame, load in self._loads.items() if time <= load.end}
+            self._loads = {frame: it for frame, it in self._loads.items() if time <= it.end}
+            self._springs = {frame: it for frame, it in self._springs.items() if time <= it.end}
             self._changed()
         # MjData still has the poses at the start of the previous step.
         mujoco.mj_kinematics(self._model, self._data)
@@ -156,7 +160,10 @@ class ExternalWrenches:
         self.listing = {frame: load.wrench for frame, load in self._loads.items()}
         self._list_pulls()
         self.acting = bool(self._acting)
-        self._next_end = min((load.end for load in self._loads.values()), default=np.inf)
+        self._next_end = self._first_end()
+
+    def _first_end(self) -> float:
+        return min((acting.end for acting in self._acting), default=np.inf)
 
     def _list_pulls(self) -> None:
         self.pulls = {frame: spring.pull for frame, spring in self._springs.items()}

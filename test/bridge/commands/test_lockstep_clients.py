@@ -29,19 +29,22 @@ TICKS, SENT_AT = 20, 6
 RUNS, RESETS = 3, 8
 ROBOT = """
 <mujoco>
+  <option timestep="0.001"/>
   <worldbody>
     <body name="arm">
       <joint name="elbow_joint" damping="1"/><geom size=".1" pos=".3 0 0"/>
       <body name="tip" pos=".5 0 0">
         <joint name="wrist" stiffness="1" damping=".1"/><geom size=".05" pos=".1 0 0"/>
+        <site name="end"/>
       </body>
     </body>
     <body name="hand" mocap="true" pos="2 0 0"/>
-    <body name="carried" pos="2 0 0"><freejoint/><geom size=".1"/></body>
+    <body name="carried" pos="2 0 0"><freejoint/><geom size=".1"/><site name="hook"/></body>
   </worldbody>
   <equality><weld name="grip" body1="hand" body2="carried"/></equality>
   <tendon>
     <fixed name="cable"><joint joint="wrist" coef="1"/></fixed>
+    <spatial name="spring" stiffness="20"><site site="end"/><site site="hook"/></spatial>
   </tendon>
   <actuator>
     <motor name="elbow" joint="elbow_joint" ctrlrange="-50 50"/>

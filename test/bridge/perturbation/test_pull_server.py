@@ -12,6 +12,8 @@ from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 from mujoco_ros.bridge.perturbation.pull_server import HELD_S, PULL
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.sim.stepping.lockstep import LockstepConfig
+from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
 
 Act = Callable[..., PerturbedSimulation]
 _AWAY = (0.5, 0.2, 1.0)
@@ -109,6 +111,26 @@ def test_a_pull_ends_with_the_mouse_button_or_without_further_messages(perturb: 
         perturbed.step()
         assert perturbed.simulation.wrenches.acting == (number < 2), "the last message counts"
     assert not perturbed.applied("box/body").any()
+
+
+def test_in_lockstep_a_pull_ends_after_simulated_time_however_slow_the_client_is(
+    perturb: Act,
+) -> None:
+    perturbed = perturb()
+    source = SourceConfig(topic="joint_commands", robot="", rate=100.0)
+    perturbed.lockstep.configure(LockstepConfig(sources=(source,)))
+    publish_pull(perturbed)
+    perturbed.endpoints.wait()
+    perturbed.step(round(HELD_S / perturbed.simulation.model.opt.timestep))
+    assert perturbed.simulation.wrenches.acting, "the wall time does not count"
+    perturbed.step(2)
+    assert not perturbed.simulation.wrenches.acting
+    publish_pull(perturbed)
+    perturbed.lockstep.configure(LockstepConfig())
+    publish_pull(perturbed)
+    perturbed.endpoints.wait()
+    perturbed.run_threads()
+    assert not perturbed.simulation.wrenches.acting, "the simulated time does not count"
 
 
 def test_a_pull_that_takes_effect_late_still_ends(perturb: Act) -> None:

@@ -21,14 +21,15 @@ class Endpoint:
 
 
 class Opened:
-    """Endpoints of a test; `count` sets the subscriptions of a topic."""
+    """Endpoints of a test; `count` sets the subscriptions of a topic, one of them may `join`."""
 
     def __init__(self) -> None:
         self.count: dict[str, Any] = {}
+        self.join: dict[str, Any] = {}
         self.open: list[Endpoint] = []
 
-    def publisher(self, _kind: type, topic: str, _qos: Any, matched: Any) -> Endpoint:
-        self.count[topic] = matched
+    def publisher(self, _kind: type, topic: str, _qos: Any, count: Any, join: Any) -> Endpoint:
+        self.count[topic], self.join[topic] = count, join
         self.open.append(Endpoint())
         return self.open[-1]
 
@@ -64,11 +65,13 @@ def test_subscriptions_are_counted_and_new_ones_reported():
     pool = PublisherPool(opened, on_join=lambda publisher: joined.append(publisher.subscriptions))
     publisher = pool.open(Image, "image", qos_profile_sensor_data)
     assert not publisher.joined
-    for count, expected in ((2, True), (1, False), (1, False), (3, True), (0, False)):
+    for count, joins in ((2, True), (1, False), (1, True), (3, True), (0, False)):
         publisher.joined = False
         opened.count["image"](count)
-        assert (publisher.subscriptions, publisher.joined) == (count, expected)
-    assert joined == [2, 3]
+        if joins:
+            opened.join["image"]()
+        assert (publisher.subscriptions, publisher.joined) == (count, joins)
+    assert joined == [2, 1, 3], "also one in place of another one"
 
 
 def test_rejected_messages_are_counted_and_logged_once(caplog):

@@ -1,5 +1,6 @@
 """Creation and destruction of endpoints, and checks of their peers."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -87,6 +88,24 @@ def test_a_publisher_gets_the_number_of_its_subscriptions(opened: Opened) -> Non
     assert opened.until(lambda: counts[-1] == 0)
     for endpoint in (publisher, silent):
         opened.endpoints.close(endpoint)
+
+
+def test_a_publisher_notices_a_subscription_that_takes_the_place_of_another_one(
+    opened: Opened,
+) -> None:
+    counts: list[int] = []
+    joins: list[int] = []
+    publisher = opened.endpoints.publisher(
+        String, "topic", _RELIABLE, counts.append, lambda: joins.append(counts[-1])
+    )
+    node = opened.listener.node
+    subscription = node.create_subscription(String, "topic", lambda _: None, 10)
+    assert opened.until(lambda: joins == [1])
+    node.destroy_subscription(subscription)  # polls need a spinning executor
+    node.create_subscription(String, "topic", lambda _: None, 10)
+    time.sleep(0.5)  # both are discovered before the next poll
+    assert opened.until(lambda: joins == [1, 1])
+    opened.endpoints.close(publisher)
 
 
 def test_a_closed_endpoint_is_destroyed_once(opened: Opened) -> None:

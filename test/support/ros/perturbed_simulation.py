@@ -98,6 +98,7 @@ class PerturbedSimulation:
         context = make_context(
             node, simulation, parameters=parameters, endpoints=self.endpoints, rejections=rejections
         )
+        self.lockstep = context.lockstep
         appearance = AppearanceParameters(context)
         self.equalities = EqualityParameters(context)
         physics = PhysicsParameters(context)
