@@ -9,15 +9,15 @@ from mujoco_ros.bridge.ros_arguments import given_value
 from mujoco_ros.cli.command_line import parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
-from mujoco_ros.process.fork_server import start_server
+from mujoco_ros.process.fork_server import serving
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the node until it is interrupted; return the exit code."""
     _, ros = parse(_parser(), arguments)
     in_lockstep = given_value(ros, "mode") == "lockstep"
-    start_server()  # which builds the models of clients
-    return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
+    with serving():  # forks that build the models of clients
+        return run(lambda: MujocoNode(ros), ros, in_lockstep=in_lockstep)
 
 
 def _parser() -> argparse.ArgumentParser:

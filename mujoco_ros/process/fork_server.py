@@ -13,7 +13,8 @@ import socket
 import struct
 import subprocess
 import traceback
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from threading import Lock
 from typing import NoReturn
@@ -116,13 +117,27 @@ class ForkServer:
             raise ChildProcessError("the fork server has ended")
         return ForkedProcess(pid, status)
 
+    def close(self) -> None:
+        """End it and its forks."""
+        self._control.shutdown(socket.SHUT_RDWR)  # also for copies of this process that have it
+        self._control.close()
+        with suppress(ChildProcessError):
+            os.waitpid(self.pid, 0)
+
 
 _servers: list[ForkServer] = []
 
 
-def start_server() -> None:
-    """Start the server of this process; call it after the imports, and before threads start."""
-    _servers[:] = [ForkServer()]
+@contextmanager
+def serving() -> Iterator[None]:
+    """Have a server in the block, which begins after the imports and before threads start."""
+    server = ForkServer()
+    _servers.append(server)
+    try:
+        yield
+    finally:
+        _servers.remove(server)
+        server.close()
 
 
 def server() -> ForkServer | None:
@@ -148,7 +163,10 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
                     os.close(ready)
                     continue
                 module, files, _, _ = socket.recv_fds(control, _MODULE_BYTES, _DESCRIPTORS)
-                if not module:
+                if not module:  # the other end is closed
+                    for pid, _ in running.values():
+                        os.kill(pid, signal.SIGKILL)
+                        os.waitpid(pid, 0)
                     os._exit(0)
                 own, pid = os.getpid(), os.fork()
                 if pid == 0:

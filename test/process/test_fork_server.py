@@ -39,12 +39,12 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServ
     (tmp_path / "forked_worker.py").write_text(MODULE)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(fork_server, "_servers", [])
-    fork_server.start_server()
-    made = fork_server.server()
-    assert made is not None
-    yield made
-    os.kill(made.pid, signal.SIGKILL)
-    os.waitpid(made.pid, 0)
+    with fork_server.serving():
+        made = fork_server.server()
+        assert made is not None
+        yield made
+    assert fork_server.server() is None
+    assert has_ended(str(made.pid))
 
 
 @pytest.fixture
@@ -119,10 +119,10 @@ def test_server_and_workers_end_with_their_program(tmp_path: Path) -> None:
     program = textwrap.dedent("""
         from mujoco_ros.process import fork_server
         from mujoco_ros.process.worker_process import WorkerProcess
-        fork_server.start_server()
-        worker = WorkerProcess("forked_worker", lambda: None, is_forked=True)
-        print(fork_server.server().pid, worker.submit(1).result(), flush=True)
-        input()
+        with fork_server.serving():
+            worker = WorkerProcess("forked_worker", lambda: None, is_forked=True)
+            print(fork_server.server().pid, worker.submit(1).result(), flush=True)
+            input()
     """)
     process = subprocess.Popen(
         [sys.executable, "-c", program],

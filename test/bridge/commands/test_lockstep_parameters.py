@@ -510,8 +510,8 @@ def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
 def test_a_response_that_is_noted_at_once_lets_the_clock_go_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def run_at_once(_node: object, call: Callable[[], object]) -> bool:
-        call()
+    def run_at_once(_node: object, call: Callable[..., object], *args: object) -> bool:
+        call(*args)
         return True
 
     monkeypatch.setattr(lockstep_parameters, "later", run_at_once)

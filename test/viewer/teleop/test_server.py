@@ -459,7 +459,8 @@ def test_a_connection_whose_checks_fail_is_closed_and_its_motion_ends(served, mo
 def test_read_only_pages_do_not_keep_others_from_control(served):
     with ExitStack() as stack:
         for _ in range(16):
-            stack.enter_context(connect_page(served, "/teleop?watch"))
+            watching = stack.enter_context(connect_page(served, "/teleop?watch"))
+            watching.send('{"alive": true}')  # a silent one would be replaced
         refused = stack.enter_context(connect_page(served, "/teleop?watch"))
         with pytest.raises(ConnectionClosed, match="too many pages"):
             refused.recv(60.0)
