@@ -20,8 +20,8 @@ _MOST = 64
 """Messages of a subscription that are taken at a time."""
 _PEERS_S = 0.5
 """Wall time between two searches for peers."""
-_LOOK_S = 0.02
-"""Wall time after which a clock that does not wait looks for requests."""
+_REQUESTS_S = 0.02
+"""Wall time after which a clock that does not wait checks for requests."""
 _READING = ("get_", "list_", "describe_")
 """Prefixes of services that change nothing, and stay with the executor."""
 
@@ -36,7 +36,7 @@ class DirectSubscriptions:
     the second of them can wait for the message itself.
 
     Meanwhile the physics thread also takes what comes for all other subscriptions and services that
-    have a peer, and passes it to their callbacks in the executor's thread. So it knows, when a
+    have a peer, and passes it to their callbacks in the executor's thread. So it has noted, when a
     command arrives, what has arrived before it and is not handled yet: see `settled`.
 
     All methods are for the executor's thread, except those that `CommandQueue` calls.
@@ -62,9 +62,9 @@ class DirectSubscriptions:
         self._calls: deque[Callable[[], object]] = deque()  # in the order of arrival
         self._unhandled = 0  # calls that were passed to the executor; both threads count
         self._handled = 0
-        self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` looked last
-        self._looked = False  # whether it has looked after all that was taken had arrived
-        self._looked_at = 0.0
+        self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` checked last
+        self._checked = False  # whether it has checked after all that was taken had arrived
+        self._checked_at = 0.0
         self._guard = _rclpy.GuardCondition(node.context.handle)
         self._wait_set = self._new_wait_set()
 
@@ -120,7 +120,7 @@ class DirectSubscriptions:
 
         For the physics thread.
         """
-        if not self._looked and (self._subscriptions or self._services):
+        if not self._checked and (self._subscriptions or self._services):
             self.wait(0.0)
         self._pass()
         return self._unhandled == self._handled
@@ -128,16 +128,16 @@ class DirectSubscriptions:
     def take(self) -> None:
         """Handle the messages that are there; for the physics thread."""
         ready, self._ready = self._ready, frozenset()
-        self._looked = bool(ready)
+        self._checked = bool(ready)
         for subscription, handle in self._open:
             take = subscription.handle.take_message
             for count in range(_MOST):
                 taken = take(subscription.msg_type, True)
                 if taken is None:
                     break
-                self._looked &= not count and subscription.handle.pointer in ready
+                self._checked &= not count and subscription.handle.pointer in ready
                 handle(taken[0])
-        if self._services and time.perf_counter() - self._looked_at > _LOOK_S:
+        if self._services and time.perf_counter() - self._checked_at > _REQUESTS_S:
             self.wait(0.0)
         self.collect()
         self._pass()
@@ -167,7 +167,7 @@ class DirectSubscriptions:
             self.collect()
             for service in self._services if requested else ():
                 self._take_requests(service)
-            self._looked, self._looked_at = True, time.perf_counter()
+            self._checked, self._checked_at = True, time.perf_counter()
 
     def wake(self) -> None:
         """Make `wait` return; for any thread."""
