@@ -20,7 +20,7 @@ _MOST = 64
 """Messages of a subscription that are taken at a time."""
 _PEERS_S = 0.5
 """Wall time between two searches for peers."""
-_CHECK_S = 0.02
+_REQUESTS_S = 0.02
 """Wall time after which a clock that does not wait checks for requests."""
 _READING = ("get_", "list_", "describe_")
 """Prefixes of services that change nothing, and stay with the executor."""
@@ -36,7 +36,7 @@ class DirectSubscriptions:
     the second of them can wait for the message itself.
 
     Meanwhile the physics thread also takes what comes for all other subscriptions and services that
-    have a peer, and passes it to their callbacks in the executor's thread. So it is known, when a
+    have a peer, and passes it to their callbacks in the executor's thread. So it has noted, when a
     command arrives, what has arrived before it and is not handled yet: see `settled`.
 
     All methods are for the executor's thread, except those that `CommandQueue` calls.
@@ -50,7 +50,7 @@ class DirectSubscriptions:
             commands: The queue of the physics thread.
         """
         self._node, self._commands = node, commands
-        self._handles: dict[Subscription, tuple[str, Handle]] = {}
+        self._known: dict[Subscription, tuple[str, Handle]] = {}
         self._topics: frozenset[str] = frozenset()
         self._served: set[Subscription] = set()
         self._passed: set[Subscription | Service] = set()  # to the executor, by the physics thread
@@ -59,12 +59,11 @@ class DirectSubscriptions:
         self._open: list[tuple[Subscription, Handle]] = []
         self._subscriptions: list[Subscription] = []  # of those that are passed
         self._services: list[Service] = []
-        # What they call, in the order of arrival:
-        self._calls: deque[tuple[Subscription | Service, Callable[[], object]]] = deque()
+        self._calls: deque[Callable[[], object]] = deque()  # in the order of arrival
         self._unhandled = 0  # calls that were passed to the executor; both threads count
         self._handled = 0
         self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` checked last
-        self._is_checked = False  # whether all that was taken had arrived before the last check
+        self._checked = False  # whether it has checked after all that was taken had arrived
         self._checked_at = 0.0
         self._guard = _rclpy.GuardCondition(node.context.handle)
         self._wait_set = self._new_wait_set()
@@ -77,12 +76,12 @@ class DirectSubscriptions:
             subscription: The subscription.
             handle: Called in the physics thread with each message that it takes.
         """
-        self._handles[subscription] = topic, guarded(handle)
+        self._known[subscription] = topic, guarded(handle)
         self._arrange()
 
     def remove(self, subscription: Subscription) -> None:
         """Return a subscription to the executor, before it is destroyed."""
-        if self._handles.pop(subscription, None) is not None:
+        if self._known.pop(subscription, None) is not None:
             self._arrange()
 
     def serve(self, topics: Iterable[str]) -> None:
@@ -121,7 +120,7 @@ class DirectSubscriptions:
 
         For the physics thread.
         """
-        if not self._is_checked and (self._subscriptions or self._services):
+        if not self._checked and (self._subscriptions or self._services):
             self.wait(0.0)
         self._pass()
         return self._unhandled == self._handled
@@ -129,16 +128,16 @@ class DirectSubscriptions:
     def take(self) -> None:
         """Handle the messages that are there; for the physics thread."""
         ready, self._ready = self._ready, frozenset()
-        self._is_checked = bool(ready)
+        self._checked = bool(ready)
         for subscription, handle in self._open:
             take = subscription.handle.take_message
             for count in range(_MOST):
                 taken = take(subscription.msg_type, True)
                 if taken is None:
                     break
-                self._is_checked &= not count and subscription.handle.pointer in ready
+                self._checked &= not count and subscription.handle.pointer in ready
                 handle(taken[0])
-        if self._services and time.perf_counter() - self._checked_at > _CHECK_S:
+        if self._services and time.perf_counter() - self._checked_at > _REQUESTS_S:
             self.wait(0.0)
         self.collect()
         self._pass()
@@ -148,7 +147,7 @@ class DirectSubscriptions:
         for subscription in self._subscriptions:
             take = subscription.handle.take_message
             while (taken := take(subscription.msg_type, subscription.raw)) is not None:
-                self._calls.append((subscription, partial(subscription.callback, taken[0])))
+                self._calls.append(partial(subscription.callback, taken[0]))
 
     def wait(self, timeout_s: float) -> None:
         """Wait until there are messages, or `wake` is called; for the physics thread."""
@@ -168,7 +167,7 @@ class DirectSubscriptions:
             self.collect()
             for service in self._services if requested else ():
                 self._take_requests(service)
-            self._is_checked, self._checked_at = True, time.perf_counter()
+            self._checked, self._checked_at = True, time.perf_counter()
 
     def wake(self) -> None:
         """Make `wait` return; for any thread."""
@@ -184,21 +183,20 @@ class DirectSubscriptions:
             def respond(request: Any = request, header: Any = header) -> None:
                 service.send_response(service.callback(request, kind.Response()), header)
 
-            self._calls.append((service, respond))
+            self._calls.append(respond)
 
     def _pass(self) -> None:
         """Have the executor handle what was collected."""
         while self._calls:
-            entity, call = self._calls.popleft()
+            call = self._calls.popleft()
             self._unhandled += 1
-            if not later(self._node, self._handle, entity, call):
-                self._handle(entity, call)
+            if not later(self._node, self._handle, call):
+                self._handle(call)
 
-    def _handle(self, entity: Subscription | Service, call: Callable[[], object]) -> None:
-        """Call a callback, unless its entity was destroyed; in the executor's thread."""
+    def _handle(self, call: Callable[[], object]) -> None:
+        """Call a callback; in the executor's thread."""
         try:
-            if _exists(entity):
-                call()
+            call()
         finally:
             self._handled += 1
             self._commands.wake()
@@ -221,7 +219,7 @@ class DirectSubscriptions:
 
     def _arrange(self) -> None:
         """Hand over the subscriptions whose topic is served, and take back the others."""
-        wanted = {it for it, (topic, _) in self._handles.items() if topic in self._topics}
+        wanted = {it for it, (topic, _) in self._known.items() if topic in self._topics}
         for subscription in wanted - self._served:
             if subscription in self._passed:
                 self._passed.remove(subscription)
@@ -229,7 +227,7 @@ class DirectSubscriptions:
             else:
                 # The executor takes the messages of the subscriptions that its node lists.
                 self._node._subscriptions.remove(subscription)
-            self._command(partial(self._begin, subscription, self._handles[subscription][1]))
+            self._command(partial(self._begin, subscription, self._known[subscription][1]))
         for subscription in self._served - wanted:
             self._node._subscriptions.append(subscription)
             self._command(partial(self._end, subscription))

@@ -10,7 +10,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from builtin_interfaces.msg import Time
-from control_msgs.action import ParallelGripperCommand
+from control_msgs.action import FollowJointTrajectory, ParallelGripperCommand
 from control_msgs.msg import DynamicJointState, InterfaceValue
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
@@ -150,21 +150,34 @@ def pull(client: Client) -> None:
     client.publisher(kind, "external_wrench/pull").publish(message)
 
 
-def trajectory(client: Client) -> None:
+def wrist_trajectory() -> JointTrajectory:
     point = JointTrajectoryPoint(positions=[-1.2])
     point.time_from_start.nanosec = 100_000_000
-    message = JointTrajectory(joint_names=["wrist_2_joint"], points=[point])
+    return JointTrajectory(joint_names=["wrist_2_joint"], points=[point])
+
+
+def trajectory(client: Client) -> None:
     topic = "joint_trajectory_controller/joint_trajectory"
-    client.publisher(JointTrajectory, topic).publish(message)
+    client.publisher(JointTrajectory, topic).publish(wrist_trajectory())
+
+
+def send_goal(client: Client, action: Any, name: str, goal: Any) -> None:
+    kind = action.Impl.SendGoalService
+    identifier = UUID(uuid=np.frombuffer(uuid4().bytes, np.uint8))
+    server = client.client(kind, f"/{name}/_action/send_goal")
+    server.call_async(kind.Request(goal_id=identifier, goal=goal))
+
+
+def trajectory_goal(client: Client) -> None:
+    goal = FollowJointTrajectory.Goal(trajectory=wrist_trajectory())
+    name = "joint_trajectory_controller/follow_joint_trajectory"
+    send_goal(client, FollowJointTrajectory, name, goal)
 
 
 def gripper(client: Client) -> None:
     goal = ParallelGripperCommand.Goal()
     goal.command.name, goal.command.position = ["left_finger_joint"], [0.005]
-    kind = ParallelGripperCommand.Impl.SendGoalService
-    identifier = UUID(uuid=np.frombuffer(uuid4().bytes, np.uint8))
-    server = client.client(kind, "/gripper_controller/gripper_cmd/_action/send_goal")
-    server.call_async(kind.Request(goal_id=identifier, goal=goal))
+    send_goal(client, ParallelGripperCommand, "gripper_controller/gripper_cmd", goal)
 
 
 def gain(client: Client) -> None:
@@ -208,6 +221,7 @@ OF_ARM = [
     partial(wrench, is_stamped=False),
     pull,
     trajectory,
+    trajectory_goal,
     gripper,
     gain,
     set_joint,

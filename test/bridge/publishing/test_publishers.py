@@ -473,8 +473,10 @@ def test_a_sample_is_not_repeated_for_a_robot_that_has_left_the_lockstep(ros_nod
 
     def repeated() -> list[str]:
         sent.clear()
-        publishers._joined.extend(joined)
-        publishers.wait(0.0)
+        publishers._joined.extend((0.0, it) for it in joined)
+        publishers.wait(0.9)
+        assert not sent, "a new client may reset first"
+        publishers.wait(1.0)
         return sent
 
     lockstep.configure(LockstepConfig(sources=tuple(sources)))
