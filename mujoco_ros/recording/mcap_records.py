@@ -46,7 +46,7 @@ LARGEST = 1 << 30
 _LARGEST_PARSED = 1 << 26
 """Bytes of a record other than a chunk, a message and an attachment."""
 _SMALL = 1 << 16
-"""Bytes of a record that is parsed without a look at what follows it."""
+"""Bytes of a record that is parsed without a check of what follows it."""
 _CHAIN = 3
 """Number of records that must follow each other after damaged bytes."""
 _LATEST = 1 << 63

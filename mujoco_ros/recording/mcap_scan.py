@@ -378,7 +378,7 @@ class McapScan:
         chosen = {}
         for number, them in found.items():
             (is_checked, *_), chosen[number], *_ = max(them, key=itemgetter(0))
-            # Damaged bytes seldom repeat; a writer that uses a number twice does.
+            # Damaged bytes rarely repeat; a writer that uses a number twice does.
             rivals = [it for it in them if it[0][0] == is_checked and (is_checked or it[0][2] > 1)]
             if any(_differ(rivals[0][1], it) for _, it, *_ in rivals[1:]):
                 del chosen[number]

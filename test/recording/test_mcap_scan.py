@@ -229,7 +229,7 @@ def test_a_record_that_is_too_short_hides_nothing_behind_it(tmp_path):
     assert scan.is_lossy
 
 
-def test_a_message_that_looks_like_records_is_one_message(tmp_path):
+def test_a_message_that_resembles_records_is_one_message(tmp_path):
     path = tmp_path / "file.mcap"
     first = 23 << 8  # as a publish time, begins a record of 23 bytes up to the end of the message
     alike = encoded(*(Message(1, first + it, bytes(24), first + it, it) for it in range(16)))

@@ -4,13 +4,13 @@ from threading import Thread
 
 import numpy as np
 
-from mujoco_ros.bridge.component import AddedComponent, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_vector
 from mujoco_ros.sim.stepping.solver_check import check_solver
 
 
-class SolverComparison(AddedComponent):
+class SolverComparison(Component):
     """Compares the solver with another one once for each model, and warns if they differ.
 
     Args:

@@ -507,7 +507,7 @@ def test_lockstep_with_a_deleted_robot_is_reported_and_blocks_nothing(
     remote.close()
 
 
-def test_a_response_that_is_noted_at_once_lets_the_clock_go_on(
+def test_a_response_that_is_noted_at_once_lets_the_clock_continue(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def run_at_once(_node: object, call: Callable[..., object], *args: object) -> bool:
