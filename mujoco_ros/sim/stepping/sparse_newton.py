@@ -65,7 +65,7 @@ class SparseNewton:
             and bool(mujoco.mj_isSparse(self._model))
         )
         # The improvement that is still possible is in the order of the gradient's square.
-        self._small = _SMALL * math.sqrt(option.tolerance)
+        self._small = _SMALL * math.sqrt(max(option.tolerance, 0.0))
         self._limit = option.iterations if option.iterations >= _LIMIT else math.inf
         # The stages of Runge-Kutta overwrite what would be checked.
         self._is_staged = option.integrator == _RK4
