@@ -59,7 +59,8 @@ class DirectSubscriptions:
         self._open: list[tuple[Subscription, Handle]] = []
         self._subscriptions: list[Subscription] = []  # of those that are passed
         self._services: list[Service] = []
-        self._calls: deque[Callable[[], object]] = deque()  # in the order of arrival
+        # What they call, in the order of arrival:
+        self._calls: deque[tuple[Subscription | Service, Callable[[], object]]] = deque()
         self._unhandled = 0  # calls that were passed to the executor; both threads count
         self._handled = 0
         self._ready: frozenset[int] = frozenset()  # of `_open`, when `wait` checked last
@@ -147,7 +148,7 @@ class DirectSubscriptions:
         for subscription in self._subscriptions:
             take = subscription.handle.take_message
             while (taken := take(subscription.msg_type, subscription.raw)) is not None:
-                self._calls.append(partial(subscription.callback, taken[0]))
+                self._calls.append((subscription, partial(subscription.callback, taken[0])))
 
     def wait(self, timeout_s: float) -> None:
         """Wait until there are messages, or `wake` is called; for the physics thread."""
@@ -183,20 +184,21 @@ class DirectSubscriptions:
             def respond(request: Any = request, header: Any = header) -> None:
                 service.send_response(service.callback(request, kind.Response()), header)
 
-            self._calls.append(respond)
+            self._calls.append((service, respond))
 
     def _pass(self) -> None:
         """Have the executor handle what was collected."""
         while self._calls:
-            call = self._calls.popleft()
+            entity, call = self._calls.popleft()
             self._unhandled += 1
-            if not later(self._node, self._handle, call):
-                self._handle(call)
+            if not later(self._node, self._handle, entity, call):
+                self._handle(entity, call)
 
-    def _handle(self, call: Callable[[], object]) -> None:
-        """Call a callback; in the executor's thread."""
+    def _handle(self, entity: Subscription | Service, call: Callable[[], object]) -> None:
+        """Call a callback, unless its entity was destroyed; in the executor's thread."""
         try:
-            call()
+            if _exists(entity):
+                call()
         finally:
             self._handled += 1
             self._commands.wake()
