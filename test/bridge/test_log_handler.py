@@ -9,8 +9,8 @@ from rclpy.logging import get_logger
 
 from mujoco_ros.bridge import log_handler
 
-FORGED = "j1\n[FATAL] [1.0] [mujoco]: forged\r\x1b[2J\u2028\udc80"
-ESCAPED = "j1\\n[FATAL] [1.0] [mujoco]: forged\\r\\x1b[2J\\u2028\\udc80"
+FORGED = "j1\n[FATAL] [1.0] [mujoco]: forged\r\x1b[2J\u2028"
+ESCAPED = "j1\\n[FATAL] [1.0] [mujoco]: forged\\r\\x1b[2J\\u2028"
 
 
 @pytest.fixture
