@@ -200,7 +200,6 @@ def test_a_build_can_be_cancelled(remote) -> None:
             break
     results = remote.listener.result(waiting).results
     assert {it.result.error_message for it in results} == {"cancelled by a client (~/cancel_build)"}
-    send(signal.SIGCONT, workers(remote))
     assert spawn(remote, text=BALL, name="second", initial_pose=at(z=5.0)).result.result == OK
     for name in ("first", "second"):
         assert remote.call("DeleteEntity", entity=name).result.result == OK
