@@ -390,7 +390,7 @@ class McapScan:
 
 
 def _differ(one: Channel | Schema, other: Channel | Schema) -> bool:
-    """Return whether messages of one definition are not those of the other."""
+    """Return whether two definitions describe different messages."""
     if isinstance(one, Channel) and isinstance(other, Channel):
         return replace(one, metadata={}) != replace(other, metadata={})
     return one != other
