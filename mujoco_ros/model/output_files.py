@@ -236,8 +236,10 @@ def create_folder(path: Path) -> None:
     Raises:
         UserInputError: It cannot be created.
     """
-    with _reported(path, "folder", "created"):
+    try:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, ValueError) as error:
+        raise UserInputError(f"folder '{path}' cannot be created: {reason_of(error)}") from error
 
 
 def check_below(path: Path, folder: Path, kind: str) -> None:

@@ -40,7 +40,7 @@ class SimulatorWithCameras:
         """Return the process id of the camera process that runs at present."""
         parent = self.simulator.process.pid
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
-        return next((int(child) for child in children if _state(int(child)) != "Z"), None)
+        return next((int(child) for child in children if "--state" in _arguments(child)), None)
 
     def wait_for_heartbeat(self) -> None:
         """Wait until each heartbeat of the camera process is due 1.5 s after the previous one."""
@@ -80,21 +80,17 @@ class SimulatorWithCameras:
 
     def _shared(self) -> str:
         """Return the name of the shared state, from the arguments of the camera process."""
-        assert self.listener.spin_until(lambda: bool(self.cameras()) and self._arguments() != [])
-        words = self._arguments()
+        assert self.listener.spin_until(lambda: self.cameras() is not None)
+        words = _arguments(str(self.cameras()))
         return words[words.index("--state") + 1].partition("#")[0]
 
-    def _arguments(self) -> list[str]:
-        content = Path(f"/proc/{self.cameras()}/cmdline").read_bytes().decode().split("\0")
-        return content if "--state" in content else []
 
-
-def _state(pid: int) -> str:
-    """Return the state of a process (proc(5)); empty if there is none."""
+def _arguments(pid: str) -> list[str]:
+    """Return the arguments of a process; none of one that has ended."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
     except OSError:
-        return ""
+        return []
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,10 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
 from mujoco_ros.process.child_process import python_command
-from mujoco_ros.sim.shared_memory.state_row import copies, size
+from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays, size
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import StateLogWriter
@@ -107,12 +108,15 @@ def test_its_state_in_shared_memory_is_that_of_the_sample(simulation):
     heat(simulation, 10)
     data, sample, references = simulation.data, simulation.sample, simulation.references.values
     assert 25.0 < sample.plugin_state[0] < data.plugin_state[0]
-    row = memoryview(bytearray(8 * size(data, references)))
-    for part, own in copies(row, data, references, sample):
+    arrays = row_arrays(sample.state, data, references, sample)
+    row = memoryview(bytearray(8 * size(arrays)))
+    for part, own in copies(row, arrays):
         part[:] = own
     other = mujoco.MjData(simulation.model)
-    for part, own in copies(row, other, np.zeros_like(references)):
+    state = state_vector(simulation.model, other)
+    for part, own in copies(row, row_arrays(state, other, np.zeros_like(references))):
         own[:] = part
+    set_state(simulation.model, other, state)
     assert other.plugin_state.tolist() == sample.plugin_state.tolist()
     assert other.ctrl.tolist() == [CURRENT]
 
