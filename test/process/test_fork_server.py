@@ -15,10 +15,9 @@ import pytest
 
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.fork_server import ForkServer
-from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimits
+from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimits, used_memory
 from mujoco_ros.process.worker_process import WorkerProcess
 
-LIMITS = WorkerLimits(processor_s=60.0, wall_s=100.0, memory_bytes=1 << 30)
 MODULE = """
 import os, time
 from mujoco_ros.process.worker_process import serve
@@ -49,7 +48,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ForkServ
 
 @pytest.fixture
 def worker(server: ForkServer) -> Iterator[WorkerProcess]:
-    made = WorkerProcess("forked_worker", lambda: None, limits=LIMITS, is_forked=True)
+    memory = used_memory(os.getpid()) + (1 << 30)  # a fork begins with the memory of the tests
+    limits = WorkerLimits(processor_s=60.0, wall_s=100.0, memory_bytes=memory)
+    made = WorkerProcess("forked_worker", lambda: None, limits=limits, is_forked=True)
     yield made
     made.close()
 
