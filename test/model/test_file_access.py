@@ -1,7 +1,8 @@
 """What is read of files that clients name, and what is not."""
 
 import os
-import resource
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -130,19 +131,29 @@ def test_a_file_whose_size_is_unknown_is_read_up_to_the_limit():
 
 def test_a_small_file_is_read_with_little_memory(inside):
     """As under ``ulimit -v``: memory is requested for the size of the file, not for the limit."""
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     small, large = inside / "small", inside / "large"
     small.write_bytes(b"<mujoco/>")
     with large.open("wb") as file:
         file.truncate(1 << 29)
-    resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), hard))
-    try:
-        assert read_file(small) == b"<mujoco/>"
-        with pytest.raises(UserInputError, match="its 536870912 bytes do not fit into the memory"):
-            read_file(large)
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    code = (
+        "import os, resource, sys\n"
+        "from pathlib import Path\n"
+        "from mujoco_ros.model.errors import UserInputError\n"
+        "from mujoco_ros.model.file_access import read_file\n"
+        "pages = int(Path('/proc/self/statm').read_text().split()[0])\n"
+        "limit = pages * os.sysconf('SC_PAGE_SIZE') + (1 << 28)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (limit, limit))\n"
+        "print(read_file(Path(sys.argv[1])))\n"
+        "try:\n"
+        "    read_file(Path(sys.argv[2]))\n"
+        "except UserInputError as error:\n"
+        "    print(error)\n"
+    )
+    command = [sys.executable, "-c", code, small, large]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    content, error = subprocess.check_output(command, env=environment, text=True).splitlines()
+    assert content == "b'<mujoco/>'"
+    assert "its 536870912 bytes do not fit into the memory" in error
 
 
 def test_a_file_that_grows_while_it_is_read_is_read_up_to_the_limit(inside, monkeypatch):

@@ -68,6 +68,7 @@ class ControllerPacing:
         requests: RequestedChanges,
         stopped: Callable[[], object],
         stepped: Callable[[float], object] = lambda _time: None,
+        clock: Callable[[], float] = perf_counter,
     ) -> None:
         """Pause the controller until the robot is complete.
 
@@ -82,6 +83,7 @@ class ControllerPacing:
             requests: What the controller requests beside commands.
             stopped: Called when the controller was stopped.
             stepped: Called with the time of each tick after it [s].
+            clock: Returns the wall time with which the cost of each tick is measured [s].
         """
         self.supervised, self.begun = supervised, False
         self._observations, self._output = observations, output
@@ -92,7 +94,7 @@ class ControllerPacing:
         self._lockstep, self._timeout = lockstep, timeout
         self._due = Due.NOTHING
         self._observed, self._requests, self._stopped = observed, requests, stopped
-        self._stepped = stepped
+        self._stepped, self._clock = stepped, clock
         self._response: _Response | None = None
         self._stamp: int | None = None
         self._received_at = math.inf
@@ -254,7 +256,7 @@ class ControllerPacing:
         return is_lost or not incomplete
 
     def _tick(self, due: Due) -> None:
-        supervised, begin = self.supervised, perf_counter()
+        supervised, begin = self.supervised, self._clock()
         try:
             observation = self._observations.observe()
         except UserInputError as error:
@@ -281,7 +283,7 @@ class ControllerPacing:
             self._evenness_checked = True
             self._report_unevenness()
         self._stepped(time)  # after the commands, which others wait for
-        now = perf_counter()
+        now = self._clock()
         self._tick_cost.add(now - begin)
         # Messages of the next tick wait until this one has ended.
         period = supervised.controller.period

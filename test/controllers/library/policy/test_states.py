@@ -328,7 +328,7 @@ def test_another_model_does_not_load_the_file_again(make_policy, tmp_path):
     run.step(3)
     network = run.machine.instances["RUN"]._network
     (tmp_path / "policy.onnx").unlink()
-    run.host.supervised.configure(run.host._bindings.model())  # as after a change of the model
+    run.host._configure()  # as after a change of the model
     run.simulation.reset()
     run.step(3)
     assert run.machine.instances["RUN"]._network is network
