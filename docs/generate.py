@@ -23,7 +23,6 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.setting_specs import setting_specs
 from mujoco_ros.bridge.perturbation.appearance_parameters import APPEARANCE
 from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
@@ -58,6 +57,7 @@ from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 DOCS = Path(__file__).resolve().parent
 NAMED = 2

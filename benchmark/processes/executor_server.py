@@ -24,11 +24,11 @@ from std_srvs.srv import Trigger
 from benchmark.processes.simulator_client import SIMULATOR
 from benchmark.processes.subscriber import StopSignal
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
-from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.bridge.rclpy_ext.service import Service
 from mujoco_ros.control.events import GoalEnded, Outcome
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
+from mujoco_ros.rclpy_ext.service import Service
 
 EXECUTORS: dict[str, Any] = {"events": Executor, "single": SingleThreadedExecutor}
 _DEPTH = 10
@@ -55,7 +55,7 @@ class _ImmediateSuccess:
 
 
 def serve_with_own_classes(node: Node, receive: Callable[[JointState], None]) -> object:
-    """Serve with the classes of `mujoco_ros.bridge.rclpy_ext`."""
+    """Serve with the classes of `mujoco_ros.rclpy_ext`."""
     endpoints = Endpoints(node)
     return (
         endpoints.subscription(JointState, "stream", receive, QoSProfile(depth=_DEPTH)),

@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.executor import Executor
 
 _DEPTH = 10
 

@@ -7,21 +7,21 @@ from typing import Any, ClassVar
 from rclpy.node import Node
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.model_switch import ModelChangeListener, ModelSwitch
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
-from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status
 from mujoco_ros.sim.stepping.step_listener import StepListener
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -8,24 +8,24 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.commands.command_submission import CommandSubmission
+from mujoco_ros.bridge.commands.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.model_switch import ModelSwitch
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters
-from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.parameter_services import ParameterServices
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.parameter_services import ParameterServices
+from mujoco_ros.rclpy_ext.tasks import guarded
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
 from mujoco_ros.sim.stepping.run_control import RunControl
+from mujoco_ros.wire.log_handler import forward_log
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 class ComponentNode(Node):

@@ -12,7 +12,6 @@ from mujoco_ros.bridge.diagnostics.solver_comparison import SolverComparison
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
 from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
 from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParameters
@@ -38,6 +37,7 @@ from mujoco_ros.controllers.ros.controller_settings import (
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.extensions.ros.extension_host import extension_components
 from mujoco_ros.recording.ros.state_logging import StateLogging
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 COMPONENTS: tuple[type[Component], ...] = (
     PaceParameters,

@@ -15,13 +15,13 @@ import rclpy
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.signals import SignalHandlerOptions
 
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
-from mujoco_ros.bridge.rclpy_ext.service import flush_responses
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory_trim import MemoryTrimmer
 from mujoco_ros.process.middleware_ports import remove_unfinished_ports, restrict_shared_memory
+from mujoco_ros.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.service import flush_responses
 
 # Longest time for which another thread keeps the GIL from the physics thread; Python's default is
 # 5 ms.

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.cli import record_dataset, status_lines
 from mujoco_ros.cli.command_line import (
     create_parser,
@@ -35,6 +34,7 @@ from mujoco_ros.recording.ros.recorder import Recorder
 from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.recording.ros.sim_clock import SimClock
 from mujoco_ros.recording.selection import Selection, absolute
+from mujoco_ros.wire.distribution import ros_distribution
 
 _TAKE_S = 0.05
 _DISCOVERY_S = 0.2

@@ -19,9 +19,6 @@ from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
-from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.cli import status_lines
 from mujoco_ros.cli.command_line import fail, integer_from
 from mujoco_ros.cli.node_process import ros
@@ -29,6 +26,8 @@ from mujoco_ros.cli.terminal_keys import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.recording.definitions import Definition
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
@@ -50,6 +49,7 @@ from mujoco_ros.recording.ros.topic_demonstrations import (
     TopicDemonstrations,
 )
 from mujoco_ros.recording.selection import Selection
+from mujoco_ros.wire.graph_topics import message_class
 
 _FPS = 30
 _NO_CAMERAS = "none"

@@ -18,7 +18,7 @@ from mujoco_ros.bridge.component import AddedComponent, Component
 from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.report import WARN
 from mujoco_ros.bridge.node import MujocoNode
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.executor import Executor
 
 PAGE = (ROOT / "docs" / "explanation" / "components.md").read_text(encoding="utf-8")
 _DEADLINE_S = 60.0

@@ -10,9 +10,9 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
+from mujoco_ros.rclpy_ext.goal_server import GoalServer
 
 RESTART = "restart"
 """The ``header.frame_id`` of a command whose source has started again after a reset."""

@@ -5,9 +5,9 @@ from typing import Any
 
 from mujoco_ros.bridge.commands.controller_manager_types import PACKAGE, is_installed
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 _POLL_S = 0.05
 _TIMEOUT_S = 3

@@ -10,11 +10,11 @@ from rclpy.parameter import Parameter
 from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.cartesian.controller import CartesianController
 
 BROADCASTER = "joint_state_broadcaster"

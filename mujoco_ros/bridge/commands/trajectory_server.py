@@ -15,7 +15,6 @@ from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, split, stamp
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
-from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
 from mujoco_ros.control.modes import POSITION
@@ -23,6 +22,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.trajectory.controller import check_speed_scaling
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tolerances
 from mujoco_ros.model.naming import within
+from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_of
 
 GOAL_TRAJECTORY = "goal_trajectory"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 NEVER = -1.0
 

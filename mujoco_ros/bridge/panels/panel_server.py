@@ -14,10 +14,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.panel_items import (
@@ -34,7 +31,10 @@ from mujoco_ros.model.panel_items import (
     check_panel,
     setting_fields,
 )
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)
 PANEL = "panel"

@@ -8,7 +8,6 @@ import numpy as np
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.control_specs import GAINS, GAINS_FILE
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.robot_parameters import (
     RobotParameters,
@@ -23,6 +22,7 @@ from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.gains import GainChange
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 class ControlParameters(Component):

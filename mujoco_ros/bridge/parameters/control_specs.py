@@ -3,11 +3,11 @@
 from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.control.modes import INTERFACES
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _TRAJECTORY = "joint_trajectory_controller."
 _GRIPPER = "gripper_controller."

@@ -1,6 +1,6 @@
 """The parameters of the simulator that no component owns."""
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 NODE_PARAMETERS = (
     ParameterSpec(

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _FACTOR, _CATCH_UP = "real_time_factor", "catch_up_limit"
 

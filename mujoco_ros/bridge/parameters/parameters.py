@@ -11,11 +11,11 @@ from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec, plain, shown
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
 from mujoco_ros.model.errors import UserInputError, shortened
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
+from mujoco_ros.rclpy_ext.tasks import guarded, later
 from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.wire.parameter_spec import ParameterSpec, plain, shown
 
 _LOG = logging.getLogger(__name__)
 # Parameters that rclpy itself reads from the overrides, declared or not.

@@ -7,7 +7,6 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
 from mujoco_ros.model.errors import UserInputError
@@ -16,6 +15,7 @@ from mujoco_ros.model.realism.realism_config import Entry, Section
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _TIMESTEP = "physics.timestep"
 ROW = "realism of <robot>"

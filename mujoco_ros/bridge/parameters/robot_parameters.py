@@ -21,7 +21,6 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.joints import ControlledJoints
@@ -30,6 +29,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 Settings = tuple[
     StreamSettings, TrajectorySettings, GripperSettings | None, CartesianSettings | None

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.ranged_settings import bounds_of
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:

@@ -7,7 +7,6 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.appearance import (
@@ -18,6 +17,7 @@ from mujoco_ros.sim.settings.appearance import (
     get_appearance,
     scratch_for,
 )
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 APPEARANCE = (
     ParameterSpec(

@@ -6,12 +6,12 @@ from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 PLUGIN = ParameterSpec(
     "plugin.<instance>.<attribute>",

@@ -10,7 +10,6 @@ import numpy as np
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.perturbation.poses import point, pose_in_world
 from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
@@ -18,6 +17,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.wire.poses import point, pose_in_world
 
 PULL = f"{EXTERNAL_WRENCH}/pull"
 """The topic; there is one for the scene."""

@@ -9,7 +9,6 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
@@ -18,6 +17,7 @@ from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 EXTERNAL_WRENCH = "external_wrench"
 _LARGEST = 1e9

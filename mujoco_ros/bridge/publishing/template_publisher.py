@@ -9,9 +9,9 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from rclpy.qos import QoSProfile
 
-from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.sim.clock_epochs import epoch_label
+from mujoco_ros.wire.message_template import MessageTemplate
 
 _NANOSECONDS = 1_000_000_000
 _LONG_RUN = 8  # numbers; below, gathering them is quicker

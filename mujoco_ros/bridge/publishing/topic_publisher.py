@@ -8,7 +8,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _LOG = logging.getLogger(__name__)
 

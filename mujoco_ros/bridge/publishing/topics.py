@@ -12,7 +12,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.message_template import message_type, set_field
 from mujoco_ros.bridge.publishing.robot_topic import RELIABLE as RELIABLE
 from mujoco_ros.bridge.publishing.robot_topic import SENSOR as SENSOR
 from mujoco_ros.bridge.publishing.robot_topic import robot_topic
@@ -27,6 +26,7 @@ from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor
+from mujoco_ros.wire.message_template import message_type, set_field
 
 WrenchSign = Literal["child_on_parent", "parent_on_child"]
 

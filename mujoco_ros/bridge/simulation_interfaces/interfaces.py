@@ -10,9 +10,9 @@ import simulation_interfaces.srv
 from rclpy.exceptions import NameValidationException
 from rclpy.node import Node
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.rclpy_ext.service import Responder, Service
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 PREFIX = ParameterSpec(
     "simulation_interfaces_prefix",

@@ -3,10 +3,10 @@
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
+from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 class KeyframeServices(Component):

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.simulation_interfaces.entities.services import EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.resetting import RESET_TIME, REWIND, ResetService
@@ -12,6 +11,7 @@ from mujoco_ros.bridge.simulation_interfaces.states import StateServices
 from mujoco_ros.bridge.simulation_interfaces.stepping import SteppingServices
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 
 class RunControlServices(Component):

@@ -6,10 +6,10 @@ from simulation_interfaces.msg import SimulationState
 from simulation_interfaces.srv import GetSimulationState, SetSimulationState
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.resetting import ResetService
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.stepping.run_control import RunState
 
 _NUMBERS = {

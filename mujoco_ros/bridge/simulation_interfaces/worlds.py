@@ -8,7 +8,6 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result, SimulationState
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
 from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
@@ -29,6 +28,7 @@ from mujoco_ros.model.scene.worlds import (
     no_world,
     world_from_text,
 )
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,8 +11,6 @@ from cv_bridge import CvBridge
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
-from mujoco_ros.bridge.publishing.message_template import MessageTemplate
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
@@ -26,6 +24,8 @@ from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.segmentation import Segmentation
+from mujoco_ros.wire.message_template import MessageTemplate
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _FORMATS = ("jpeg", "png")
 TRIGGER = "trigger"

@@ -7,8 +7,8 @@ from rclpy.node import Node
 
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
-from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.cameras.ros.source import FrameSource
+from mujoco_ros.rclpy_ext.tasks import create_wall_timer
 
 
 class CameraDiagnostics:

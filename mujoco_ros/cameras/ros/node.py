@@ -10,12 +10,9 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Empty, String
 
-from mujoco_ros.bridge.log_handler import forward_log
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.cameras.ros.camera import CameraSource
 from mujoco_ros.cameras.ros.contacts import ContactSource
@@ -24,8 +21,11 @@ from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.lidar import LidarSource
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.wire.log_handler import forward_log
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 NAME = "mujoco_cameras"
 _OPENING_S = 60.0

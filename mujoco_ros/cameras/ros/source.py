@@ -10,7 +10,6 @@ from typing import Any
 import mujoco
 from builtin_interfaces.msg import Time
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.cameras.frame_rate import FrameRate
@@ -18,6 +17,7 @@ from mujoco_ros.cameras.frame_statistics import FrameStatistics
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)
 

@@ -6,11 +6,11 @@ from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.naming import topic_token
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 Submit = Callable[[Callable[[], Any]], "Future[Any]"]
 

@@ -7,12 +7,12 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers, SwitchController
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
 from mujoco_ros.control.modes import INTERFACES
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.naming import within
+from mujoco_ros.rclpy_ext.service import Responder, Service
 
 _ACTIVE, _INACTIVE = "active", "inactive"
 _DONE = "all controllers are as requested"

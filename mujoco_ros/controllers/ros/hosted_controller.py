@@ -12,7 +12,6 @@ from rclpy.node import Node
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Parameters
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.catalogue import load
@@ -29,6 +28,7 @@ from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import INACTIVE, ControllerHost
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.histogram import Histogram
 

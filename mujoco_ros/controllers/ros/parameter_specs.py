@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.controllers.runtime.supervisor import TIME_LIMIT_S
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 NO_NAMES = ("",)
 """Default of lists of names; rclpy has no type for an empty list."""

@@ -7,10 +7,10 @@ from enum import StrEnum
 from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command, ParameterListener, Parameters
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.model.strict import updated
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 STEP_BY_STEP = ParameterSpec(
     name="step_by_step",

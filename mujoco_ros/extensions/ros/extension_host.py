@@ -6,16 +6,16 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameter_spec import shown
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.extensions.catalogue import load_extension
 from mujoco_ros.extensions.extension_set import ExtensionSet
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.ros.extension_parameters import ExtensionParameters
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import unknown
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.parameter_spec import shown
 
 ROW = "extension <name>"
 """Name of the row of an extension on /diagnostics."""

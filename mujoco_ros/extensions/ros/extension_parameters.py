@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.parameters.setting_specs import setting_specs
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _ENABLED, _ON_ERROR = "enabled", "on_error"
 ENABLED = ParameterSpec(

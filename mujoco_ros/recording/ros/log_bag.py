@@ -12,7 +12,6 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, split
@@ -30,6 +29,7 @@ from mujoco_ros.recording.metadata import Metadata, RecordedTopic
 from mujoco_ros.recording.ros.bag import TopicFile
 from mujoco_ros.recording.ros.qos import as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
+from mujoco_ros.wire.distribution import ros_distribution
 
 _COMPRESSION = "zstd"
 _MOST_LISTED = 10

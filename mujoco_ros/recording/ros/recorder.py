@@ -14,12 +14,12 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class, subscription_qos
 from mujoco_ros.recording.definitions import Definition, definition
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.qos import as_rosbag2
 from mujoco_ros.recording.ros.sim_clock import SimClock
 from mujoco_ros.recording.selection import Selection
+from mujoco_ros.wire.graph_topics import message_class, subscription_qos
 
 _LOG = logging.getLogger(__name__)
 _DEPTH = 1000

@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from mujoco_ros.bridge.distribution import ros_distribution
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
@@ -14,6 +13,7 @@ from mujoco_ros.recording.definitions import definition
 from mujoco_ros.recording.folder_lock import locked
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
+from mujoco_ros.wire.distribution import ros_distribution
 
 _ROSBAG2 = "rosbag2"
 """Name of the record in a file that repeats metadata.yaml."""

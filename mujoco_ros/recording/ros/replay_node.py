@@ -7,19 +7,19 @@ from typing import Any
 from mujoco_ros.bridge.child_processes import ChildProcesses
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.component_node import ComponentNode
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 REPLAY_PARAMETERS = (
     ParameterSpec(name="log", default="", description="State log to play", read_only=True),

@@ -7,7 +7,6 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import output_folder
@@ -16,6 +15,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
 from mujoco_ros.sim.state_log.writer import DescribeRobots, StateLogWriter, describe_robots
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)
 _FILE, _EVERY, _FOLDER = "state_log", "state_log_every", "output_folder"

@@ -17,11 +17,11 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 from mujoco_ros.bridge.perturbation.pull_server import MOVE, PULL, TURN
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE, WORLD
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests

@@ -12,15 +12,15 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.panels.panel_server import PANEL
 from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 _LOG = logging.getLogger(__name__)
 _GRAPH_S = 1.0

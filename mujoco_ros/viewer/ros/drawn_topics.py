@@ -14,9 +14,8 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from visualization_msgs.msg import Marker
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, JointPath, Shape, TfFrame
 from mujoco_ros.viewer.ros.drawn_messages import (
     AT_ONCE,
@@ -33,6 +32,7 @@ from mujoco_ros.viewer.ros.drawn_messages import (
 )
 from mujoco_ros.viewer.ros.frame_tree import FrameTree
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import UPDATES, MarkerServers
+from mujoco_ros.wire.graph_topics import subscription_qos
 
 _LOG = logging.getLogger(__name__)
 _GRAPH_S, _PERIOD_S = 1.0, 0.1

@@ -8,8 +8,8 @@ from rclpy.publisher import Publisher
 
 from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.viewer.clients import Request, Vector
 from mujoco_ros.viewer.ros.commands import REPEAT_S
 from mujoco_ros.viewer.ros.requests import Requests

@@ -12,11 +12,11 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.graph_topics import message_class, subscription_qos
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.ros.message_values import message_time, numeric_paths, reader
+from mujoco_ros.wire.graph_topics import message_class, subscription_qos
 
 _LOG = logging.getLogger(__name__)
 _GRAPH_S = 1.0

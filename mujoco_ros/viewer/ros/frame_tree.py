@@ -10,9 +10,9 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.message_shapes import TfFrame
 
 _STATIC = QoSProfile(

@@ -10,11 +10,10 @@ import rclpy
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
-from mujoco_ros.bridge.rclpy_ext.tasks import guarded, later
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.tasks import guarded, later
 from mujoco_ros.viewer.clients import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
@@ -30,6 +29,7 @@ from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 _LOG = logging.getLogger(__name__)
 _TICK_S = 0.1

@@ -7,9 +7,9 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.bridge.parameters.parameter_spec import plain
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.viewer.clients import STALE_S, Request
+from mujoco_ros.wire.parameter_spec import plain
 
 
 class Requests:

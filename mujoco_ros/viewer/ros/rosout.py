@@ -6,7 +6,7 @@ from itertools import count
 from rcl_interfaces.msg import Log
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import LogLine
 
 _CAPACITY = 1000

@@ -9,8 +9,8 @@ import numpy as np
 import yaml
 from rcl_interfaces.srv import SetParametersAtomically
 
-from mujoco_ros.bridge.parameters.parameter_spec import plain
 from mujoco_ros.viewer.ros.requests import atomic_request
+from mujoco_ros.wire.parameter_spec import plain
 
 _LONGEST_LINE = 2**31 - 1
 """Commands have one line."""

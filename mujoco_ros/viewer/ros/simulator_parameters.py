@@ -14,11 +14,11 @@ from rcl_interfaces.srv import (
 from rclpy.parameter import parameter_value_to_python
 from rclpy.qos import qos_profile_parameter_events
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request
 from mujoco_ros.viewer.ros.shell_commands import parameter_set
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 _BATCH = 20
 """Parameters per request: larger requests delay other callbacks of the simulator."""

@@ -8,13 +8,13 @@ import numpy as np
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.tasks import later
-from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.state.settable_joints import joint_name
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request
 from mujoco_ros.viewer.ros.shell_commands import service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class StateSetter:

@@ -21,7 +21,6 @@ from zoo_recording import ZooRecording
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.parameters.robot_parameters import Settings
 from mujoco_ros.control.cartesian.settings import CartesianSettings
@@ -30,6 +29,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 ROOT = Path(__file__).resolve().parents[3]
 ARM = (

@@ -16,7 +16,6 @@ from rosgraph_msgs.msg import Clock
 from simulators import DATA, Listener, Simulator, SimulatorLauncher, steps_of
 
 from mujoco_ros.bridge.composition import PARAMETERS
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import (
     Command,
     ParameterListener,
@@ -24,6 +23,7 @@ from mujoco_ros.bridge.parameters.parameters import (
     Parameters,
 )
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _NAMES = [spec.name for spec in PARAMETERS]
 _READ_ONLY = {"scene", "on_divergence", "wrench_sign", "tf", "sensor_noise", "realism", "seed"}

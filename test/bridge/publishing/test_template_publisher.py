@@ -18,7 +18,6 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectoryPoint
 from trajectory_msgs.msg import _joint_trajectory_point as point_module
 
-from mujoco_ros.bridge.publishing.message_template import write, write_times
 from mujoco_ros.bridge.publishing.template_publisher import (
     Batch,
     NumberSource,
@@ -32,6 +31,7 @@ from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.message_template import write, write_times
 
 _REFERENCES = ("position", "velocity", "acceleration", "effort")
 _STAMPS = ((0, 0), (0, 999_999_999), (12, 345_000_000), (2**31 - 1, 999_999_999))

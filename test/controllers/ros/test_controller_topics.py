@@ -9,7 +9,6 @@ from nav_msgs.msg import Odometry
 from simulators import Listener
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
     VELOCITY_INPUT,
@@ -32,6 +31,7 @@ from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.drawing_topic import DrawingTopic
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation
 
 

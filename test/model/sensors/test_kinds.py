@@ -154,9 +154,9 @@ def test_a_hosted_controller_and_a_node_observe_the_same_reading(kind, tmp_path)
     pytest.importorskip("rclpy")
     from rclpy.serialization import serialize_message
 
-    from mujoco_ros.bridge.publishing.message_template import write
     from mujoco_ros.bridge.publishing.topics import robot_topics
     from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+    from mujoco_ros.wire.message_template import write
 
     simulation = simulated(tmp_path, kind)
     (hosted,) = getattr(
@@ -254,9 +254,9 @@ def test_a_hosted_controller_and_a_node_observe_the_same_sensor_states(with_stat
     pytest.importorskip("rclpy")
     from rclpy.serialization import serialize_message
 
-    from mujoco_ros.bridge.publishing.message_template import write
     from mujoco_ros.bridge.publishing.topics import robot_topics
     from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+    from mujoco_ros.wire.message_template import write
 
     simulation = with_states
     hosted = ObservationSource(simulation.plant, 0).observe(simulation.time).sensor_states
@@ -308,7 +308,7 @@ def test_sensor_states_can_be_plotted(with_states):
 
 @pytest.mark.parametrize("kind", SENSOR_KINDS, ids=lambda kind: kind.key)
 def test_a_measurement_has_the_precision_of_its_message(kind):
-    message_template = pytest.importorskip("mujoco_ros.bridge.publishing.message_template")
+    message_template = pytest.importorskip("mujoco_ros.wire.message_template")
     message = message_template.message_type(kind.message)()
     paths = [path for it in kind.measurements for path in it.paths]
     singles = [it.is_single for it in kind.measurements for _ in it.paths]

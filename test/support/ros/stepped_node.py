@@ -18,13 +18,13 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
 from mujoco_ros.control.events import GoalEnded, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES, load_scene
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import OnDivergence, Simulation

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
+from mujoco_ros.rclpy_ext.service import Responder
 from mujoco_ros.sim.command_queue import CommandQueue
 
 

@@ -10,11 +10,11 @@ from rclpy.node import Node
 from simulators import Listener
 
 from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import ChoiceField, DisplayedValue, Form, SettingField
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _PERIOD_S = 0.1
 _SPECS = {

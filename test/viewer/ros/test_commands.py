@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.ros import commands as module
 from mujoco_ros.viewer.ros.commands import CommandPublisher

@@ -8,12 +8,12 @@ import pytest
 from hand_panel import Hand
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.service_caller import ServiceCaller
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.panel_descriptions import ItemInfo
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class Page:

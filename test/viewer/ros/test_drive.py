@@ -5,7 +5,7 @@ import time
 import pytest
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.requests import Requests
 

@@ -9,7 +9,7 @@ from rclpy.context import Context
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.message_fields import FieldKey
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from simulation_interfaces.srv import SpawnEntity
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import (
     SpawnRequest,
     build_alone,
@@ -17,6 +16,7 @@ from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_large
+from mujoco_ros.rclpy_ext.service import RequestRejectedError
 
 CODES = SpawnEntity.Response
 """Has the result codes of spawning one entity."""

@@ -5,8 +5,8 @@ import threading
 from collections.abc import Callable
 from functools import partial
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 
 _MOST_WAITING = 32
 

@@ -8,7 +8,6 @@ import numpy as np
 from geometry_msgs.msg import Vector3
 from simulation_interfaces.msg import Bounds, NamedPose
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message, pose_message
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
     EntityRegistry,
@@ -16,6 +15,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
     not_found,
 )
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
+from mujoco_ros.rclpy_ext.service import Responder
 from mujoco_ros.sim.observer import BoundingBox
 
 FIXED, MOVING = "fixed", "moving"

@@ -4,10 +4,10 @@ from typing import Any
 
 from simulation_interfaces.msg import EntityCategory
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import EntityFilter
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 
 _CATEGORIES = {
     EntityCategory.CATEGORY_OBJECT: "object",

@@ -7,12 +7,12 @@ import numpy as np
 from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import state_message
 from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame, named_frames
 from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.plant import Plant
 

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import ResourceSource
 from mujoco_ros.model.errors import (
     MissingAssetError,
@@ -15,6 +14,7 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.rclpy_ext.service import RequestRejectedError
 
 _CODES: tuple[tuple[type[UserInputError], str], ...] = (
     (NameTakenError, "NAME_NOT_UNIQUE"),

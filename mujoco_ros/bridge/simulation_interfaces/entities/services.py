@@ -7,7 +7,6 @@ from typing import Any
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
 from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
@@ -22,6 +21,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServi
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
 from mujoco_ros.bridge.trial_builds.trial_builds import BuildCancelledError, TrialBuilds
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 
 SPAWN_FORMATS = ("MJCF", "URDF")
 Handler = Callable[[Any, Responder], None]

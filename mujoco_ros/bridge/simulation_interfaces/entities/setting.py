@@ -7,11 +7,11 @@ import numpy as np
 from geometry_msgs.msg import Accel
 from simulation_interfaces.msg import Result
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose, read_twist
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.scene.entities import EntityKind
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation

@@ -11,7 +11,6 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result
 
 from mujoco_ros.bridge.model_switch import Done, ModelSwitch
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.bridge.simulation_interfaces.entities.adding import (
     CODES,
     EmptySpawnError,
@@ -28,6 +27,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.entities import EntityKind
+from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.placement import Placement
 
 _LOG = logging.getLogger(__name__)

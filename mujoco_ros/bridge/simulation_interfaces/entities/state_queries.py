@@ -7,8 +7,8 @@ from typing import Generic, TypeVar
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.rclpy_ext.service import Responder
-from mujoco_ros.bridge.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.service import Responder
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 C = TypeVar("C")

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 
 from simulation_interfaces.msg import Bounds, EntityFilters, EntityInfo, TagsFilter
 
-from mujoco_ros.bridge.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_points
 from mujoco_ros.bridge.simulation_interfaces.filters.overlap import (
     Overlaps,
@@ -13,6 +12,7 @@ from mujoco_ros.bridge.simulation_interfaces.filters.overlap import (
     with_sphere,
 )
 from mujoco_ros.bridge.simulation_interfaces.filters.pattern import Pattern, PatternError
+from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.observer import BoundingBox
 
 

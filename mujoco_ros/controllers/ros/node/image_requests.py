@@ -14,7 +14,6 @@ from sensor_msgs.msg import Image as ImageMessage
 from std_msgs.msg import Empty
 
 from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.cameras.camera_images import compute_poses
 from mujoco_ros.cameras.ros.camera import TRIGGER, camera_topics
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
@@ -31,6 +30,7 @@ from mujoco_ros.controllers.runtime.tick_time import stamp_of
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 
 _NS = 1_000_000_000

@@ -8,7 +8,7 @@ from rclpy.qos import QoSProfile
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _NS = 1_000_000_000
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}

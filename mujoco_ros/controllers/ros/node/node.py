@@ -15,14 +15,9 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
-from mujoco_ros.bridge.log_handler import forward_log
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
-from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
 from mujoco_ros.controllers.library.catalogue import load
@@ -56,8 +51,13 @@ from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.service import Responder, Service
+from mujoco_ros.rclpy_ext.tasks import create_wall_timer
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
+from mujoco_ros.wire.log_handler import forward_log
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 T = TypeVar("T")
 _POLL_S = 0.05

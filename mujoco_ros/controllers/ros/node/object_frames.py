@@ -9,9 +9,9 @@ from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.bridge.publishing.topics import LATCHED, TF, WORLD
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.ros.node.inbox import DISCOVERY_S
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _TF = "/tf"
 _MAX_DEPTH = 100

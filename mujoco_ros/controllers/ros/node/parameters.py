@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
-from mujoco_ros.bridge.parameters.parameter_spec import ParameterSpec
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
+from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _OF_SIMULATOR = (*NODE_PARAMETERS, *Publishers.parameters, *CONTROLLER_PARAMETERS)
 _SHARED = {spec.name: spec for spec in _OF_SIMULATOR}

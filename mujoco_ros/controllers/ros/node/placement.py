@@ -7,8 +7,8 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import SetEntityState
 
 from mujoco_ros.bridge.publishing.topics import WORLD
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.controllers.interface.observation import Pose
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 
 class PlacementClient:

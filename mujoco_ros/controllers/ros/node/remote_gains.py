@@ -8,10 +8,10 @@ import numpy as np
 from rcl_interfaces.srv import GetParameters, SetParametersAtomically
 from rclpy.parameter import Parameter, parameter_value_to_python
 
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.interface.host import check_gains
 from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 _ROWS = ("kp", "kd")
 

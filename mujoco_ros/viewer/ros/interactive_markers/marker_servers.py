@@ -13,11 +13,9 @@ from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerU
 from visualization_msgs.srv import GetInteractiveMarkers
 
 from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.graph_topics import subscription_qos
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.interactive_markers.descriptions import (
     InteractiveMarkerInfo,
@@ -35,6 +33,8 @@ from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
 from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, UpdateQueue
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
+from mujoco_ros.wire.graph_topics import subscription_qos
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 UPDATES = "/update"
 """End of the name of the topic of a server."""

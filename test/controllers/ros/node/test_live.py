@@ -17,7 +17,6 @@ from simulation_interfaces.msg import Result
 from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
 
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.controllers.library.catalogue import load, load_table
 from mujoco_ros.controllers.library.pick_place.task import upright
 from mujoco_ros.controllers.ros.node.placement import PlacementClient
@@ -25,6 +24,7 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 RATE_HZ = load_table("pick_place").rate
 LOCKSTEP = {"mode": "lockstep", "lockstep_sources": f"joint_commands@{RATE_HZ:g}"}

@@ -10,15 +10,15 @@ from geometry_msgs.msg import Pose as PoseMessage
 from marker_server_node import MarkerServer, goal_marker, marker
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.service_caller import ServiceCaller
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.interactive_markers.descriptions import InteractionMode, MarkerKey
 from mujoco_ros.viewer.message_shapes import ShapeKind
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.wire.service_caller import ServiceCaller
 
 NAMESPACE, TOPIC = "/planner", "/planner/update"
 GOAL = MarkerKey(NAMESPACE, "goal")

@@ -17,19 +17,19 @@ from simulators import Domain, Listener
 from std_srvs.srv import Trigger
 from threads import RecordingResponder
 
-from mujoco_ros.bridge.rclpy_ext.service import (
+from mujoco_ros.cli.node_process import Executor
+from mujoco_ros.rclpy_ext.service import (
     RequestRejectedError,
     Responder,
     Service,
     flush_responses,
 )
-from mujoco_ros.cli.node_process import Executor
 from mujoco_ros.sim.command_queue import CommandQueue
 
 Handler = Callable[[Any, Responder], None]
 # pytest replaces the filters of warnings, and so the one of `Service`
 pytestmark = pytest.mark.filterwarnings(
-    "error:failed to send response:RuntimeWarning:mujoco_ros.bridge.rclpy_ext.service"
+    "error:failed to send response:RuntimeWarning:mujoco_ros.rclpy_ext.service"
 )
 
 
@@ -247,7 +247,7 @@ def test_the_response_to_a_rejected_request_has_its_code_and_the_filled_fields()
 def test_a_response_to_a_client_that_is_not_discovered_is_sent_again(
     server: Server, listener: Listener, call: Callable[[], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._PAUSES_S", (0.05, 0.05, 0.05))
+    monkeypatch.setattr("mujoco_ros.rclpy_ext.service._PAUSES_S", (0.05, 0.05, 0.05))
     send, attempts = server.service._send, []
 
     def undiscovered(*args: Any) -> None:
@@ -270,8 +270,8 @@ def test_responses_that_a_client_cannot_receive_are_dropped_while_others_are_ser
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._PAUSES_S", (0.05, 0.05))
-    monkeypatch.setattr("mujoco_ros.bridge.rclpy_ext.service._MOST_UNSENT", 3)
+    monkeypatch.setattr("mujoco_ros.rclpy_ext.service._PAUSES_S", (0.05, 0.05))
+    monkeypatch.setattr("mujoco_ros.rclpy_ext.service._MOST_UNSENT", 3)
     requests: list[Any] = []
 
     def handle(request: Any, responder: Responder) -> None:

@@ -11,7 +11,7 @@ from sensor_msgs.msg import JointState
 from simulators import Listener
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
 _RELIABLE = QoSProfile(depth=10)
 _BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)

@@ -13,7 +13,7 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
-from mujoco_ros.bridge.rclpy_ext.tasks import create_wall_timer, guarded, later
+from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 _MOST = 64

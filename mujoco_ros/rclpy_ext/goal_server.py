@@ -18,10 +18,10 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.service import Responder, Service
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.control.events import GoalEnded, Outcome
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.service import Responder, Service
+from mujoco_ros.rclpy_ext.tasks import later
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ import pytest
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.logging import get_logger
 
-from mujoco_ros.bridge import log_handler
+from mujoco_ros.wire import log_handler
 
 FORGED = "j1\n[FATAL] [1.0] [mujoco]: forged\r\x1b[2J\u2028"
 ESCAPED = "j1\\n[FATAL] [1.0] [mujoco]: forged\\r\\x1b[2J\\u2028"

@@ -5,7 +5,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 
-from mujoco_ros.bridge.rclpy_ext.executor import Executor
+from mujoco_ros.rclpy_ext.executor import Executor
 
 NEGATIVE = Clock(clock=Time(sec=-1, nanosec=999_999_999))
 LATEST = Clock(clock=Time(sec=2**31 - 1, nanosec=2**32 - 1))

@@ -12,7 +12,7 @@ from rclpy.qos import qos_profile_sensor_data
 from simulators import WAIT_LIMIT_S
 from std_msgs.msg import Int32
 
-from mujoco_ros.bridge.rclpy_ext.round_trip import RoundTrip
+from mujoco_ros.rclpy_ext.round_trip import RoundTrip
 
 SERVICE = "/taker/get_parameters"
 

@@ -15,8 +15,8 @@ from sensor_msgs.msg import Image, Imu, JointState, LaserScan, PointCloud2, Poin
 from std_msgs.msg import Float64MultiArray, Header
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing import message_template as template_module
-from mujoco_ros.bridge.publishing.message_template import (
+from mujoco_ros.wire import message_template as template_module
+from mujoco_ros.wire.message_template import (
     LayoutError,
     MessageTemplate,
     write,

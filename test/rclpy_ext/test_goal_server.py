@@ -16,9 +16,9 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from simulators import Listener
 from unique_identifier_msgs.msg import UUID
 
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.bridge.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.control.events import GoalEnded, GoalProgress, Outcome
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 
 _ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 ACCEPTED, EXECUTING = GoalStatus.STATUS_ACCEPTED, GoalStatus.STATUS_EXECUTING

@@ -11,8 +11,8 @@ from rclpy.subscription import Subscription
 from simulators import WAIT_LIMIT_S, Listener
 from std_msgs.msg import Int32
 
-from mujoco_ros.bridge.rclpy_ext.direct_subscriptions import DirectSubscriptions
-from mujoco_ros.bridge.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.bridge.commands.direct_subscriptions import DirectSubscriptions
+from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.command_queue import CommandQueue
 
 _QOS = QoSProfile(depth=1000)

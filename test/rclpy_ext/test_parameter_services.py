@@ -12,7 +12,7 @@ from rclpy.parameter import Parameter
 from simulator_client import SimulatorClient
 from simulators import WAIT_LIMIT_S
 
-from mujoco_ros.bridge.rclpy_ext.parameter_services import MAX_PARAMETERS, ParameterServices
+from mujoco_ros.rclpy_ext.parameter_services import MAX_PARAMETERS, ParameterServices
 
 TOO_MANY = MAX_PARAMETERS + 1
 WHY = f"too large: {TOO_MANY} parameters in one request, limit {MAX_PARAMETERS}"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from rclpy.task import Future
 
-from mujoco_ros.bridge.service_caller import TIMEOUT_S, ServiceCaller
+from mujoco_ros.wire.service_caller import TIMEOUT_S, ServiceCaller
 
 
 class Deaf:

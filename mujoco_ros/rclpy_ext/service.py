@@ -17,8 +17,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.service import Service as RclpyService
 
-from mujoco_ros.bridge.rclpy_ext.tasks import later
 from mujoco_ros.model.errors import shortened
+from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 _LOG = logging.getLogger(__name__)

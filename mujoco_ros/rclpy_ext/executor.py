@@ -1,6 +1,6 @@
 """The executor that spins every node of this package."""
 
-from mujoco_ros.bridge.rclpy_ext.time_source import ignore_negative_times
+from mujoco_ros.rclpy_ext.time_source import ignore_negative_times
 
 try:  # less than half the processor time of the executors that poll; see README.md
     from rclpy.experimental import EventsExecutor as Executor

@@ -1,0 +1,1 @@
+"""What clients and the simulator agree on: names, quality of service, messages, calls."""
