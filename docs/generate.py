@@ -28,16 +28,8 @@ from mujoco_ros.bridge.perturbation.appearance_parameters import APPEARANCE
 from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.bridge.perturbation.plugin_parameters import PLUGIN
-from mujoco_ros.bridge.perturbation.pull_server import PULL
-from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
 from mujoco_ros.bridge.publishing.template_publisher import Topic
-from mujoco_ros.bridge.publishing.topics import (
-    LATCHED,
-    RELIABLE,
-    clock_topic,
-    robot_topics,
-    transform_topic,
-)
+from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
 from mujoco_ros.cameras.ros.camera import camera_topics
 from mujoco_ros.cameras.ros.lidar import lidar_topics
@@ -57,7 +49,9 @@ from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
 DOCS = Path(__file__).resolve().parent
 NAMED = 2

@@ -23,12 +23,12 @@ from std_srvs.srv import Trigger
 
 from benchmark.processes.simulator_client import SIMULATOR
 from benchmark.processes.subscriber import StopSignal
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.control.events import GoalEnded, Outcome
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import Service
+from mujoco_ros.wire.stamps import nanoseconds
 
 EXECUTORS: dict[str, Any] = {"events": Executor, "single": SingleThreadedExecutor}
 _DEPTH = 10

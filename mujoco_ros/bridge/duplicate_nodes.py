@@ -7,7 +7,6 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from mujoco_ros.bridge.component import Component
 from mujoco_ros.rclpy_ext.tasks import create_wall_timer
 
 _PERIOD_S = 1.0
@@ -15,7 +14,7 @@ _UNKNOWN = "_NODE_NAME_UNKNOWN_"
 """Name of a node that is not completely discovered."""
 
 
-class DuplicateNodes(Component):
+class DuplicateNodes:
     """Logs each node with the same name or topic once; checks every second, in the executor."""
 
     def __init__(

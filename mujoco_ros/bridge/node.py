@@ -59,7 +59,8 @@ class MujocoNode(ComponentNode):
         )
         context = self.create_context(simulation, pacer, arguments, self._begin_time)
         components = [*compose(context), *(component(context) for component in added)]
-        components += [DuplicateNodes(self, clock_topic().name), Diagnostics(context, components)]
+        components.append(Diagnostics(context, components))
+        self._duplicates = DuplicateNodes(self, clock_topic().name)
         self.assemble(context, components, values["realtime_priority"])
         for line in startup_summary(simulation, pacer.factor, controllers=context.has_controllers):
             self.get_logger().info(line)

@@ -12,18 +12,6 @@ from mujoco_ros.rendering.renderer import Renderer
 COLOUR, DEPTH, SEGMENTATION = "colour", "depth", "segmentation"
 
 
-def compute_poses(model: mujoco.MjModel, data: mujoco.MjData) -> None:
-    """Compute the poses that images and scans need, from joint positions and mocap poses."""
-    for compute in (
-        mujoco.mj_kinematics,
-        mujoco.mj_comPos,
-        mujoco.mj_camlight,
-        mujoco.mj_flex,
-        mujoco.mj_tendon,
-    ):
-        compute(model, data)
-
-
 def camera_images(
     renderer: Renderer,
     data: mujoco.MjData,

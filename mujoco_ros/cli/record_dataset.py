@@ -18,7 +18,6 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.cli import status_lines
 from mujoco_ros.cli.command_line import fail, integer_from
 from mujoco_ros.cli.node_process import ros
@@ -50,6 +49,7 @@ from mujoco_ros.recording.ros.topic_demonstrations import (
 )
 from mujoco_ros.recording.selection import Selection
 from mujoco_ros.wire.graph_topics import message_class
+from mujoco_ros.wire.stamps import nanoseconds
 
 _FPS = 30
 _NO_CAMERAS = "none"

@@ -11,3 +11,7 @@ class JointError(CommandError):
 
 class LateError(CommandError):
     """The trajectory ends before its execution can start."""
+
+
+class QueueFullError(RuntimeError):
+    """The physics thread does not keep up with its commands, or has ended."""

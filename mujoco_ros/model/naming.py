@@ -46,3 +46,8 @@ def topic_token(name: str) -> str:
 def within(namespace: str, *names: str) -> str:
     """Return a name in a namespace; empty parts are omitted."""
     return "/".join(part for part in (namespace, *names) if part)
+
+
+def joint_name(namespace: str, name: str) -> str:
+    """Return the name of a joint of a robot with its namespace, as in the names of parameters."""
+    return f"{namespace.replace('/', '.')}.{name}" if namespace else name

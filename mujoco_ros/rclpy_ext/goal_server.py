@@ -17,7 +17,6 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from unique_identifier_msgs.msg import UUID
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.control.events import GoalEnded, Outcome
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.service import Responder, Service
@@ -181,9 +180,9 @@ class GoalServer(Generic[T]):
     def _cancel_goal(self, request: CancelGoal.Request, responder: Responder) -> None:
         """Cancel the requested goals: one, those up to a stamp, both, or all."""
         response = responder.response
-        key, until = bytes(request.goal_info.goal_id.uuid), nanoseconds(request.goal_info.stamp)
+        key, until = bytes(request.goal_info.goal_id.uuid), _instant(request.goal_info.stamp)
         named = any(key)
-        if named and not until:
+        if named and not any(until):
             chosen = [self._active[key]] if key in self._active else []
             if not chosen:
                 over = key in self._ended
@@ -194,7 +193,7 @@ class GoalServer(Generic[T]):
             chosen = [
                 goal
                 for goal in self._active.values()
-                if not until or nanoseconds(goal.stamp) <= until or goal.key == key
+                if not any(until) or _instant(goal.stamp) <= until or goal.key == key
             ]
         response.goals_canceling = [goal.info for goal in chosen if self._try_cancel(goal)]
         if chosen and not response.goals_canceling:
@@ -327,3 +326,8 @@ class Goal:
             status = GoalStatus.STATUS_ABORTED
         self.change(status)
         self.server.finish(self, event)
+
+
+def _instant(stamp: Time) -> tuple[int, int]:
+    """Return a stamp as seconds and nanoseconds."""
+    return stamp.sec, stamp.nanosec

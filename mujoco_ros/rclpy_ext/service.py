@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from functools import partial
 from math import inf
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.exceptions import InvalidHandle
@@ -17,9 +17,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.service import Service as RclpyService
 
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.model.errors import shortened
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 _LOG = logging.getLogger(__name__)
 _QOS = QoSProfile(depth=1000)
@@ -51,6 +51,13 @@ class RequestRejectedError(Exception):
         """Reject with a message for the client, `shortened`."""
         super().__init__(shortened(message))
         self.code = code
+
+
+class Commands(Protocol):
+    """A queue of commands of another thread."""
+
+    def submit(self, command: Callable[[], T], /) -> "Future[T]":
+        """Queue a command; the future receives its result or exception."""
 
 
 class Responder:
@@ -126,16 +133,16 @@ class Responder:
 
     def run(
         self,
-        commands: CommandQueue,
+        commands: Commands,
         command: Callable[[], T],
         then: Callable[[T], object] | None = None,
     ) -> None:
-        """Run a command in the physics thread; send a failure if it raises.
+        """Run a command in another thread; send a failure if it raises.
 
         Args:
-            commands: Queue of the physics thread.
+            commands: Queue of that thread, which is the physics thread in the simulator.
             command: The command.
-            then: Called in the physics thread with the result, to send the response; without it, a
+            then: Called in that thread with the result, to send the response; without it, a
                 success is sent.
         """
 

@@ -3,15 +3,11 @@
 import functools
 import logging
 from collections.abc import Callable
-from concurrent.futures import Future
-from contextlib import suppress
 from typing import Any, TypeVar
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.timer import Timer
-
-from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
 
 T = TypeVar("T")
 
@@ -38,22 +34,6 @@ def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -
     # Not the node's clock: with use_sim_time it stops with the simulation.
     steady = Clock(clock_type=ClockType.STEADY_TIME)
     return node.create_timer(period_s, guarded(call), clock=steady)
-
-
-def query(
-    node: Node, commands: CommandQueue, read: Callable[[], T], then: Callable[[T], object]
-) -> None:
-    """Read something in the physics thread, then call `then` with it in the executor's thread.
-
-    Nothing is called if the physics thread ends before.
-    """
-
-    def done(future: "Future[T]") -> None:
-        if not future.cancelled():
-            later(node, lambda: then(future.result()))
-
-    with suppress(QueueFullError):  # it has ended
-        commands.submit(read, urgent=True).add_done_callback(done)
 
 
 def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:

@@ -6,11 +6,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, Protocol, TypeVar
 
+from mujoco_ros.control.errors import QueueFullError
+
 T = TypeVar("T")
-
-
-class QueueFullError(RuntimeError):
-    """The physics thread does not keep up with its commands, or has ended."""
 
 
 class Inlet(Protocol):

@@ -6,9 +6,10 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.events import Event
+from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.robot.layout import Joints, ModelLayout, lay_out
+from mujoco_ros.model.robot.layout import ModelLayout, all_joints, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
@@ -102,7 +103,7 @@ class Plant:
         self.model = model = assembly.model
         self.data = data = mujoco.MjData(model)
         self.newton = SparseNewton(model)
-        self.joints = _all_joints(self.layout)
+        self.joints = all_joints(self.layout)
         self.drives = Drives(model, self.joints)
         self.start = self.settle(initial_state(assembly, self.layout))
         self.references = References(self.start.references.values.copy())
@@ -184,6 +185,11 @@ class Plant:
             self.noise.reset()
         if self.realism is not None:
             self.realism.reset()
+
+    @property
+    def controlled(self) -> list[ControlledJoints]:
+        """The joints of each robot as commands address them."""
+        return [control.joints for control in self.controls]
 
     @property
     def is_measured(self) -> bool:
@@ -269,14 +275,3 @@ class Plant:
         data.mocap_pos[:], data.mocap_quat[:] = state.mocap_pos, state.mocap_quat
         for actuator in np.flatnonzero(self.model.actuator_historyadr >= 0).tolist():
             fill_delay(self.model, data, actuator, state.ctrl)
-
-
-def _all_joints(layout: ModelLayout) -> Joints:
-    """Concatenate the joints of all robots; names carry the robot's prefix."""
-    robots, none = layout.robots, np.empty(0, dtype=np.intp)
-    return Joints(
-        names=tuple(r.prefix + n for r in robots for n in r.joints.names),
-        ids=np.concatenate([none, *(r.joints.ids for r in robots)]),
-        qpos=np.concatenate([none, *(r.joints.qpos for r in robots)]),
-        dof=np.concatenate([none, *(r.joints.dof for r in robots)]),
-    )

@@ -5,22 +5,20 @@ from dataclasses import replace
 from functools import cache, partial
 
 import mujoco
-import numpy as np
 
 from mujoco_ros.control.events import Event, RobotEvent
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import EFFORT, POSITION, command_interfaces
+from mujoco_ros.control.modes import EFFORT, POSITION
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
+from mujoco_ros.sim.controlled_joints import controlled_joints
 from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.gripper_tendon import TendonDrive, gripper_tendon, is_drivable, movers
+from mujoco_ros.sim.gripper_tendon import TendonDrive
 
 
 def robot_controls(
@@ -60,7 +58,7 @@ def robot_controls(
             emit(event)
 
         model = assembly.model
-        joints = _controlled_joints(model, robot, drives, columns.start)
+        joints = controlled_joints(model, robot, drives, columns.start)
         limit = _limit(drives, columns.start)
         timestep = float(model.opt.timestep)
         moves = joints.with_interface(POSITION) or joints.with_interface(EFFORT)
@@ -116,52 +114,3 @@ def _tendon_drive(
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
     return lambda joint, effort: drives.limit_effort(first + joint, effort)
-
-
-def _controlled_joints(
-    model: mujoco.MjModel, robot: RobotLayout, drives: Drives, first: int
-) -> ControlledJoints:
-    names, ids = robot.joints.names, robot.joints.ids
-    takes = tuple(command_interfaces(drives.modes(first + i)) for i in range(len(names)))
-    limited = model.jnt_limited[ids].astype(bool)
-    lower = np.where(limited, model.jnt_range[ids, 0], -np.inf)
-    upper = np.where(limited, model.jnt_range[ids, 1], np.inf)
-    for i in range(len(names)):
-        low, high = drives.position_range(first + i)
-        lower[i], upper[i] = max(lower[i], low), min(upper[i], high)
-    _check_gripper(model, robot, takes)
-    tendon = robot.gripper_tendon
-    hinge = model.jnt_type[ids] == mujoco.mjtJoint.mjJNT_HINGE
-    return ControlledJoints(
-        names=names,
-        interfaces=takes,
-        lower=lower,
-        upper=upper,
-        continuous=hinge & np.isinf(lower) & np.isinf(upper),
-        gripper=robot.gripper,
-        tendon=None if tendon is None else gripper_tendon(model, robot, tendon),
-        moved_by=movers(model, robot),
-    )
-
-
-def _check_gripper(
-    model: mujoco.MjModel, robot: RobotLayout, takes: Sequence[frozenset[str]]
-) -> None:
-    """Reject a gripper that takes no positions."""
-    names = robot.joints.names
-    if robot.gripper_tendon is not None and not is_drivable(model, robot.gripper_tendon):
-        given = f"tendon '{model.tendon(robot.gripper_tendon).name.removeprefix(robot.prefix)}'"
-    elif robot.gripper is not None and POSITION not in takes[robot.gripper]:
-        given = f"joint '{names[robot.gripper]}'"
-    else:
-        return
-    able = [name for name, taken in zip(names, takes, strict=True) if POSITION in taken]
-    able += [
-        f"tendon '{model.tendon(tendon).name.removeprefix(robot.prefix)}'"
-        for tendon in range(model.ntendon)
-        if model.tendon(tendon).name.startswith(robot.prefix) and is_drivable(model, tendon)
-    ]
-    raise UserInputError(
-        f"gripper of robot '{robot.name}': {given} takes no positions; "
-        f"these do: {', '.join(able) or 'none'}"
-    )

@@ -11,7 +11,8 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import Clients, is_replay
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
 from mujoco_ros.viewer.following import CameraFollows, Mount, follow, mount, set_mount

@@ -1,20 +1,14 @@
 """Interfaces of the clients that connect panels to the simulator and other nodes; no ROS."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.viewer.message_fields import FieldClient
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
-
-if TYPE_CHECKING:  # they need classes of this module
-    from mujoco_ros.viewer.entity_client import EntityClient
-    from mujoco_ros.viewer.interactive_markers.descriptions import InteractiveMarkerClient
-    from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 PLAYING, PAUSED = "playing", "paused"
 STALE_S = 0.5
@@ -335,33 +329,6 @@ class DriveClient(Protocol):
 
     def stop(self, topic: str) -> None:
         """Publish a velocity of zero, once, if another one is commanded on the topic."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Clients:
-    """All clients of a simulator. Calls never block; any thread may send requests and commands.
-
-    Attributes:
-        fields: Fields of messages of the panel Plots.
-        panel_fields: Those of plots of declared panels.
-        log: Returns the log lines after a sequence number, oldest first.
-        latest_request: Returns the latest request of any client.
-    """
-
-    simulation: SimulationClient
-    parameters: ParameterClient
-    commands: CommandClient
-    controllers: ControllerClient
-    entities: "EntityClient"
-    images: ImageClient
-    drawings: DrawingClient
-    markers: "InteractiveMarkerClient"
-    drive: DriveClient
-    fields: FieldClient
-    panels: "PanelClient"
-    panel_fields: FieldClient
-    log: Callable[[int], Sequence[LogLine]]
-    latest_request: Callable[[], Request | None]
 
 
 def run_status(simulation: SimulationClient, *, paused: bool) -> str:

@@ -8,7 +8,8 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import Clients, Request
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.docks import Rectangle
 from mujoco_ros.viewer.history_saving import IMAGE, KINDS, HistorySaving
 from mujoco_ros.viewer.panels import widgets

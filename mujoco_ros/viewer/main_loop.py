@@ -12,7 +12,7 @@ from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
-from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.display_flags import DisplayFlags
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.entity_displays import EntityDisplays

@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import MocapBody, can_move, mocap_bodies, named_frames
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import CommandClient
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)

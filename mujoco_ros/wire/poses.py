@@ -1,14 +1,21 @@
-"""Poses and points of messages, in the world frame."""
+"""Poses and points of messages as arrays, and poses as messages."""
 
 import math
 
 import numpy as np
-from geometry_msgs.msg import Point, Pose
+from geometry_msgs.msg import Point, Pose, Quaternion
 
-from mujoco_ros.bridge.publishing.topics import WORLD
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.wire.names import WORLD
 
 _FARTHEST_M = 1e6
+
+
+def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
+    """Return a pose.  # (3,), (4,)."""
+    w, x, y, z = (float(number) for number in quat_wxyz)
+    px, py, pz = (float(number) for number in position)
+    return Pose(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
 def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:

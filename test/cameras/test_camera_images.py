@@ -7,13 +7,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.cameras.camera_images import (
-    COLOUR,
-    DEPTH,
-    SEGMENTATION,
-    camera_images,
-    compute_poses,
-)
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
+from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.model.sensors.cameras import Camera, CameraNoise, intrinsics_of
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.renderer import Renderer

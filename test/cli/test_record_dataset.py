@@ -21,7 +21,6 @@ from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import ResetSimulation
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.cli import record_dataset
 from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
@@ -31,6 +30,7 @@ from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYT
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.bag_reader import BagReader
+from mujoco_ros.wire.stamps import nanoseconds
 
 FPS = 10
 COMMANDED = {"elbow_joint": 1.2, "left_finger_joint": 0.01}

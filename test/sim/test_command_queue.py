@@ -4,7 +4,8 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
+from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.sim.command_queue import CommandQueue
 
 
 def test_commands_run_in_their_order_and_return_results():

@@ -22,7 +22,7 @@ from simulators import ROOT, Listener, Recording, Simulator
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.perturbation.pull_server import PULL
+from mujoco_ros.wire.names import PULL
 
 SCENE = Path(__file__).parent / "data" / "scene.yaml"
 SIZE = (1000, 640)

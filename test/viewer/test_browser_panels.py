@@ -26,8 +26,8 @@ from std_msgs.msg import ColorRGBA, String
 from std_srvs.srv import Trigger
 from visualization_msgs.msg import Marker
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.viewer.key_help import TITLE as KEY_HELP
+from mujoco_ros.wire.qos import LATCHED
 
 SCENE = Path(__file__).parent / "data" / "scene_with_camera.yaml"
 SIZES = ((1000, 640), (1366, 768))

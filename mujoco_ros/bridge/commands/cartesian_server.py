@@ -9,7 +9,6 @@ from std_msgs.msg import Float64MultiArray, Header
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.control.cartesian.commands import (
     CartesianCommand,
     FixedFrame,
@@ -22,6 +21,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.wire.stamps import nanoseconds
 
 TOPICS: dict[str, Any] = {
     "target_pose": PoseStamped,

@@ -9,13 +9,10 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.goal_server import GoalServer
-
-RESTART = "restart"
-"""The ``header.frame_id`` of a command whose source has started again after a reset."""
+from mujoco_ros.wire.qos import RELIABLE
 
 
 class CommandServer:

@@ -13,8 +13,9 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
-from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
+from mujoco_ros.sim.command_queue import CommandQueue
 
 _MOST = 64
 """Messages of a subscription that are taken at a time."""

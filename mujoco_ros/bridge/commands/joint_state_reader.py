@@ -7,7 +7,7 @@ import numpy as np
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
+from mujoco_ros.wire.stamps import nanoseconds
 
 _LITTLE_ENDIAN_CDR = b"\x00\x01"
 _STAMP = struct.Struct("<iI")

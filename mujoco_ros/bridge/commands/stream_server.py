@@ -9,11 +9,10 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
+from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.joint_state_reader import JointStateReader
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.topics import LATCHED
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.errors import CommandError, QueueFullError
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
 from mujoco_ros.control.robot_control import RobotControl
@@ -21,7 +20,8 @@ from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.clock_epochs import epoch_of
-from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.wire.names import RESTART
+from mujoco_ros.wire.qos import LATCHED
 
 
 class StreamServer(CommandServer):

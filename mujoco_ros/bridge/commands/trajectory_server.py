@@ -10,11 +10,9 @@ from control_msgs.msg import SpeedScalingFactor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from mujoco_ros.bridge.commands.command_server import RESTART, CommandServer
+from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.commands.conversions import joints_to_hold, to_tolerances, to_trajectory
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds, split, stamp
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.control.errors import CommandError, LateError
 from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress
 from mujoco_ros.control.modes import POSITION
@@ -24,6 +22,9 @@ from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory, tol
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_of
+from mujoco_ros.wire.names import RESTART
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
+from mujoco_ros.wire.stamps import nanoseconds, split, stamp
 
 GOAL_TRAJECTORY = "goal_trajectory"
 """Topic of the trajectories of accepted goals; an empty one follows when the goal has ended."""

@@ -9,7 +9,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
-from mujoco_ros.bridge.publishing.template_publisher import stamp
+from mujoco_ros.wire.stamps import stamp
 
 PERIOD_S = 1.0
 """Wall time between two messages."""

@@ -11,8 +11,8 @@ from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, Diagnos
 from mujoco_ros.bridge.diagnostics.limits import limit_parameters
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.diagnostics.rows import ROWS, DiagnosticSnapshot, world
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.stepping.status import Status
 
 _POLL_S = 0.1

@@ -14,7 +14,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.panel_items import (
@@ -33,12 +33,11 @@ from mujoco_ros.model.panel_items import (
 )
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.service import Responder, Service
-from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.wire.names import PANEL
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
 _LOG = logging.getLogger(__name__)
-PANEL = "panel"
-"""Name of the topic of the description, below which are those of its items."""
 _TEXT_PERIOD_S = 0.2
 """Least time between two messages of a table, value or list of alternatives [s]."""
 _ROUNDING_S = 1e-6

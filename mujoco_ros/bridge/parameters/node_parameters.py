@@ -1,6 +1,7 @@
 """The parameters of the simulator that no component owns."""
 
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.shared_parameters import REALTIME_PRIORITY
 
 NODE_PARAMETERS = (
     ParameterSpec(
@@ -17,17 +18,7 @@ NODE_PARAMETERS = (
         "Python packages, and the caches of robot descriptions",
         read_only=True,
     ),
-    ParameterSpec(
-        "realtime_priority",
-        20,
-        "SCHED_FIFO priority of the physics thread where the system permits it, and the next lower "
-        "one for the others of its process, so that steps are not late while other programs are "
-        "busy; dropped for 10 to 300 s when the machine is too slow, not used for a run as fast as "
-        "possible; 0 is none",
-        low=0,
-        high=99,
-        read_only=True,
-    ),
+    REALTIME_PRIORITY,
     ParameterSpec(
         "on_divergence",
         "reset",

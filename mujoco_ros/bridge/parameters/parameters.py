@@ -11,10 +11,10 @@ from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.model.errors import UserInputError, shortened
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.rclpy_ext.tasks import guarded, later
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.wire.parameter_spec import ParameterSpec, plain, shown
 
 _LOG = logging.getLogger(__name__)

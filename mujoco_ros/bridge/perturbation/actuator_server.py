@@ -13,8 +13,6 @@ from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.perturbation.actuator_messages import array_values, named_values
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
@@ -28,6 +26,8 @@ from mujoco_ros.sim.perturbation.actuator_controls import (
     slots_of,
 )
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
+from mujoco_ros.wire.stamps import nanoseconds
 
 ACTUATORS = "actuator_controller"
 

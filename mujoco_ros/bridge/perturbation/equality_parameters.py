@@ -6,8 +6,8 @@ from typing import Any
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.perturbation.element_names import element_parameter
+from mujoco_ros.bridge.physics_query import query
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.rclpy_ext.tasks import query
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.wire.parameter_spec import ParameterSpec

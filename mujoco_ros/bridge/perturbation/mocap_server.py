@@ -7,14 +7,14 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.poses import pose_in_world
+from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.stamps import nanoseconds
 
 
 @dataclass(eq=False)

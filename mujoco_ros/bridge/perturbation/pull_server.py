@@ -10,24 +10,20 @@ import numpy as np
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.perturbation.wrench_server import EXTERNAL_WRENCH
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.command_queue import QueueFullError
-from mujoco_ros.sim.perturbation.pulls import Pull
+from mujoco_ros.wire.names import MOVE, PULL, TURN
 from mujoco_ros.wire.poses import point, pose_in_world
+from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.stamps import nanoseconds
 
-PULL = f"{EXTERNAL_WRENCH}/pull"
-"""The topic; there is one for the scene."""
 HELD_S = 0.5
 """Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends.
 
 While the clock waits for responses it is simulated time, so that all runs are the same.
 """
-MOVE, TURN = "translate", "rotate"
-"""Values of `control_name`; empty is `MOVE`."""
 _HOLDS = ("KEEP_ALIVE", "POSE_UPDATE", "MOUSE_DOWN")
 _ENDS = "MOUSE_UP"
 

@@ -9,17 +9,17 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.names import EXTERNAL_WRENCH
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.stamps import nanoseconds
 
-EXTERNAL_WRENCH = "external_wrench"
 _LARGEST = 1e9
 """Far below 1e10, the acceleration at which the engine diverges."""
 

@@ -1,16 +1,14 @@
-"""Names, rates and quality of service of the topics of a robot."""
+"""Names and rates of the topics of a robot."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from rclpy.qos import QoSProfile, qos_profile_sensor_data
+from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import RobotLayout
-
-RELIABLE = QoSProfile(depth=10)  # what ros2_control's publishers and subscribers use
-SENSOR = qos_profile_sensor_data
+from mujoco_ros.wire.qos import SENSOR
 
 
 def robot_topic(

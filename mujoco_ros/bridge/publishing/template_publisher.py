@@ -6,14 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from builtin_interfaces.msg import Time
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.sim.clock_epochs import epoch_label
 from mujoco_ros.wire.message_template import MessageTemplate
+from mujoco_ros.wire.stamps import split
 
-_NANOSECONDS = 1_000_000_000
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
 
@@ -203,19 +202,3 @@ class Batch:
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:
             self._words[words], self._words[words + 1] = split(array.item(address))
-
-
-def stamp(time: float) -> Time:
-    """Return a simulated time as a message."""
-    sec, nanosec = split(time)
-    return Time(sec=sec, nanosec=nanosec)
-
-
-def nanoseconds(time: Time) -> int:
-    """Return a stamp as one number [ns]."""
-    return int(time.sec) * _NANOSECONDS + int(time.nanosec)
-
-
-def split(time: float) -> tuple[int, int]:
-    """Return a simulated time as seconds and nanoseconds, rounded to the nanosecond."""
-    return divmod(round(time * _NANOSECONDS), _NANOSECONDS)

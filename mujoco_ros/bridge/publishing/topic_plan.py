@@ -9,12 +9,7 @@ from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.ground_truth import true_topics, true_transforms
 from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import (
-    CARTESIAN_STATE,
-    WrenchSign,
-    robot_topics,
-    transform_topic,
-)
+from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.control.modes import POSITION
 from mujoco_ros.model.errors import UserInputError
@@ -25,6 +20,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.realism.measured_poses import MeasuredPoses
 from mujoco_ros.sim.tracking import Tracking
+from mujoco_ros.wire.shared_parameters import WrenchSign
 
 # DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
 _LONGEST_NAME = 200

@@ -2,18 +2,14 @@
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 from control_msgs.msg import JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, PoseStamped, TransformStamped, TwistStamped
 from nav_msgs.msg import Odometry
-from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.robot_topic import RELIABLE as RELIABLE
-from mujoco_ros.bridge.publishing.robot_topic import SENSOR as SENSOR
 from mujoco_ros.bridge.publishing.robot_topic import robot_topic
 from mujoco_ros.bridge.publishing.sensor_topics import (
     contact_states_topic,
@@ -27,16 +23,10 @@ from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 from mujoco_ros.wire.message_template import message_type, set_field
+from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.qos import DEEP, RELIABLE, TF
+from mujoco_ros.wire.shared_parameters import WrenchSign
 
-WrenchSign = Literal["child_on_parent", "parent_on_child"]
-
-LATCHED = QoSProfile(
-    depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
-)
-TF = QoSProfile(depth=100)  # as tf2_ros' DynamicBroadcasterQoS
-DEEP = QoSProfile(depth=100)
-"""For recorders, which need every message and may be late on a busy machine."""
-WORLD = "world"
 CARTESIAN_STATE = "cartesian_state"
 JOINT_REFERENCES = "joint_references"
 CONTROLLER_STATE = "joint_trajectory_controller/controller_state"

@@ -1,6 +1,5 @@
 """The services and actions of simulation_interfaces, and the features that they provide."""
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -13,6 +12,7 @@ from rclpy.node import Node
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.simulation_interfaces import service_name
 
 PREFIX = ParameterSpec(
     "simulation_interfaces_prefix",
@@ -20,7 +20,6 @@ PREFIX = ParameterSpec(
     "Prefix of the names of the services of simulation_interfaces",
     read_only=True,
 )
-_WORD = re.compile(r"(?<=.)(?=[A-Z])")
 _CUSTOM_INFO = (
     "mujoco_ros: MuJoCo for ROS 2; docs/reference/simulation_control.md describes the services"
 )
@@ -106,11 +105,6 @@ class SimulationInterfaces:
         features.features, features.spawn_formats = self.features, self._spawn_formats
         features.custom_info = _CUSTOM_INFO
         responder()
-
-
-def service_name(interface: str) -> str:
-    """Return the name of a service by its type, such as ``get_entities``."""
-    return _WORD.sub("_", interface).lower()
 
 
 def _numbers(features: Iterable[str]) -> set[int]:

@@ -10,11 +10,11 @@ from simulation_interfaces.srv import StepSimulation
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.control.events import GoalEnded, Outcome
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import Responder
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.stepping.run_control import Steps
 
 _CANCELED = "canceled"

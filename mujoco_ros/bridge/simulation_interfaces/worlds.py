@@ -10,11 +10,7 @@ from simulation_interfaces.msg import Result, SimulationState
 from mujoco_ros.bridge.model_switch import ModelSwitch
 from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
-    read_resource,
-    rejection,
-    write_resource,
-)
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
 from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
@@ -29,6 +25,7 @@ from mujoco_ros.model.scene.worlds import (
     world_from_text,
 )
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.wire.simulation_interfaces import write_resource
 
 _LOG = logging.getLogger(__name__)
 

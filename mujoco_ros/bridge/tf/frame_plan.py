@@ -8,13 +8,13 @@ import mujoco
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 
-from mujoco_ros.bridge.publishing.topics import WORLD
 from mujoco_ros.model.robot.body_frames import mocap_bodies
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.wire.names import WORLD
 
 TfMode = Literal["base", "all", "none"]
 

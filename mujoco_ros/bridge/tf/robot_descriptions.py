@@ -4,13 +4,13 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.bridge.tf.ros2_control import with_hardware
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.qos import LATCHED
 
 
 class RobotDescriptions(Component):

@@ -5,11 +5,11 @@ from rclpy.publisher import Publisher
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import LATCHED
 
 
 class StaticFrames(Component):

@@ -12,24 +12,22 @@ from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.bridge.publishing.topics import LATCHED, SENSOR
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
 from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import to_millimetres
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.wire.message_template import MessageTemplate
+from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import LATCHED, SENSOR
 
 _FORMATS = ("jpeg", "png")
-TRIGGER = "trigger"
-"""Topic of a camera that requests a frame of the current state."""
 Images = Mapping[str, np.ndarray]
 
 
@@ -57,13 +55,13 @@ class CameraSource(FrameSource):
             renderer: Renders, where OpenGL is available.
             seed: Seed of the noise and of the delivery.
         """
-        name = camera_topics(camera)
+        name = camera_topics(camera.namespace, camera.name)
         self._publishers = {
             topic: publishers.open(product.message_type, f"{name}/{topic}", SENSOR)
             for topic, product in PRODUCTS.items()
         }
         super().__init__(name, camera.rate, self._publishers.values())
-        self.trigger = f"{name}/{TRIGGER}"
+        self.trigger = f"{name}/{CAMERA_TRIGGER}"
         legend_publisher = publishers.open(String, f"{name}/segmentation/legend", LATCHED)
         legend_publisher.send(legend)
         self.latched = (legend_publisher,)
@@ -202,11 +200,6 @@ PRODUCTS = {
     "depth/points": Product(PointCloud2, _COLOUR | _DEPTH, CameraSource.points),
 }
 """The topics of a frame; calibrations first, since subscribers of images wait for them."""
-
-
-def camera_topics(camera: Camera) -> str:
-    """Return the namespace of a camera's topics."""
-    return within(camera.namespace, "camera", topic_token(camera.name))
 
 
 def _needs(topics: Sequence[str]) -> set[str]:

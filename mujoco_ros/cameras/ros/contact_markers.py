@@ -10,9 +10,9 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.bridge.publishing.topics import WORLD
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.contact_forces import ContactForces
+from mujoco_ros.wire.names import WORLD
 
 _POINT_COLOUR = ColorRGBA(r=0.95, g=0.65, b=0.1, a=1.0)
 _FORCE_COLOUR = ColorRGBA(r=0.25, g=0.75, b=0.95, a=1.0)

@@ -7,12 +7,12 @@ import mujoco
 from visualization_msgs.msg import MarkerArray
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.cameras.ros.contact_markers import ContactMarkers
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.contact_forces import contact_forces
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
 
 _TOPIC = "contacts"
 _RATE_HZ = 20.0

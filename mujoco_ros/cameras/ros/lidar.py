@@ -9,7 +9,6 @@ import numpy as np
 from sensor_msgs.msg import LaserScan, PointCloud2
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.cameras.ros.camera_messages import cloud
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
@@ -17,6 +16,7 @@ from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
 from mujoco_ros.wire.message_template import MessageTemplate
+from mujoco_ros.wire.qos import SENSOR
 
 
 class LidarSource(FrameSource):

@@ -12,7 +12,6 @@ from std_msgs.msg import Empty, String
 
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.cameras.ros.camera import CameraSource
 from mujoco_ros.cameras.ros.contacts import ContactSource
@@ -26,6 +25,7 @@ from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
 
 NAME = "mujoco_cameras"
 _OPENING_S = 60.0

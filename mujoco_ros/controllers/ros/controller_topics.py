@@ -12,8 +12,7 @@ from geometry_msgs.msg import PoseStamped, TwistStamped
 from nav_msgs.msg import Odometry
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.publishing.template_publisher import split
-from mujoco_ros.bridge.publishing.topics import RELIABLE
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
@@ -31,8 +30,9 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.wire.message_template import MessageTemplate
+from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.stamps import split
 
 Submit = Callable[[Callable[[], Any]], "Future[Any]"]
 ODOM_ESTIMATED, CMD_VEL, GOAL_POSE = "odom_estimated", "cmd_vel", "goal_pose"

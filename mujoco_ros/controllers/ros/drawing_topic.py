@@ -8,10 +8,10 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.bridge.publishing.template_publisher import split
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.controllers.interface.outputs import Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.stamps import split
 
 _LOG = logging.getLogger(__name__)
 TOPIC = "~/markers"

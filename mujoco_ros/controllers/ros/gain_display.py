@@ -3,10 +3,10 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.simulation import Simulation
 
 _DELAY_S = 0.1

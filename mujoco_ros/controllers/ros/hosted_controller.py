@@ -24,9 +24,11 @@ from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
+from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
-from mujoco_ros.controllers.runtime.host import INACTIVE, ControllerHost
+from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
+from mujoco_ros.controllers.runtime.supervisor import INACTIVE
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.plant import Plant
@@ -193,13 +195,3 @@ class HostedController(Component):
 
     def _submit(self, call: Callable[[], T]) -> "Future[T]":
         return self._simulation.commands.submit(call, urgent=True)
-
-
-def tick_cost_metrics(cost: Histogram) -> dict[str, str]:
-    """Return the wall time of the ticks for /diagnostics, and clear the histogram."""
-    p50, p99 = cost.percentiles(50, 99)
-    cost.clear()
-    return {
-        "tick cost p50 [us]": f"{1e6 * p50:.0f}",
-        "tick cost p99 [us]": f"{1e6 * p99:.0f}",
-    }

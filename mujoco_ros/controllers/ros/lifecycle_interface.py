@@ -13,15 +13,20 @@ from lifecycle_msgs import msg, srv
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.controllers.fsm.transition import Transition, TransitionEvent
-from mujoco_ros.controllers.runtime.host import ACTIVATE, DEACTIVATE, INACTIVE
-from mujoco_ros.controllers.runtime.supervisor import ERROR, SupervisedController
+from mujoco_ros.controllers.runtime.supervisor import (
+    ACTIVATE,
+    DEACTIVATE,
+    ERROR,
+    INACTIVE,
+    SupervisedController,
+)
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.command_queue import QueueFullError
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
 T = TypeVar("T")
 Submit = Callable[[Callable[[], T]], "Future[T]"]

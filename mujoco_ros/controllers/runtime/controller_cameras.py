@@ -7,14 +7,11 @@ from typing import Any
 
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.controllers.runtime.robot_cameras import robot_cameras, unknown_camera
+from mujoco_ros.controllers.runtime.robot_cameras import is_image_due, robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.model_values import gather
 
-DELAY_S = 0.1
-"""Simulated time from a request to its image [s], for exposure, transfer and decoding."""
-_ROUNDING_S = 1e-9
 _PROCESS = "mujoco_ros.controllers.runtime.render_worker"
 
 
@@ -31,11 +28,6 @@ class _Pending:
     time: float
     rendered: "Future[Image]"
     delivered: "Future[Image]"
-
-
-def is_image_due(requested: float, time: float) -> bool:
-    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
-    return requested + DELAY_S <= time + _ROUNDING_S
 
 
 class ControllerCameras:

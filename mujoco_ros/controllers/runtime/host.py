@@ -25,7 +25,12 @@ from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.runtime.robot_binding import RobotBinding
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
 from mujoco_ros.controllers.runtime.robot_model import find_robots
-from mujoco_ros.controllers.runtime.supervisor import SupervisedController
+from mujoco_ros.controllers.runtime.supervisor import (
+    ACTIVATE,
+    DEACTIVATE,
+    INACTIVE,
+    SupervisedController,
+)
 from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
@@ -33,10 +38,6 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.simulation import Simulation
 
-INACTIVE = "inactive"
-"""`SupervisedController.state` of a controller without ticks."""
-ACTIVATE, DEACTIVATE = "activate", "deactivate"
-"""Labels of the transitions from and to it."""
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""
 _ROUNDING = 1e-6

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images, compute_poses
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
+from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.robot_cameras import optical_pose
 from mujoco_ros.model.sensors.cameras import Camera

@@ -12,6 +12,10 @@ from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
 
+DELAY_S = 0.1
+"""Simulated time from a request to its image [s], for exposure, transfer and decoding."""
+_ROUNDING_S = 1e-9
+
 
 def robot_cameras(layout: ModelLayout, index: int) -> dict[str, Camera]:
     """Return cameras by name; those of the robot with an index precede others of the same name."""
@@ -32,3 +36,8 @@ def optical_pose(data: mujoco.MjData, camera: int) -> Pose:
     mujoco.mju_mat2Quat(quat, data.cam_xmat[camera])
     mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
     return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
+
+
+def is_image_due(requested: float, time: float) -> bool:
+    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
+    return requested + DELAY_S <= time + _ROUNDING_S

@@ -1,18 +1,41 @@
 """Robots of a simulation as the `RobotModel` of a controller."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.actuator_limits import joint_effort
-from mujoco_ros.sim.plant import Plant
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.state.initial_state import InitialState
 
 
-def find_robots(plant: Plant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
+class RobotPlant(Protocol):
+    """What a controller needs of a `Plant`; a `DrivenModel` has it, too."""
+
+    @property
+    def layout(self) -> ModelLayout:
+        """The robots."""
+
+    @property
+    def model(self) -> mujoco.MjModel:
+        """The model."""
+
+    @property
+    def controlled(self) -> Sequence[ControlledJoints]:
+        """The joints of each robot as commands address them."""
+
+    @property
+    def start(self) -> InitialState:
+        """The initial state."""
+
+
+def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") -> dict[str, int]:
     """Return the indices of the robots of a controller, by their names in its table.
 
     Args:
@@ -40,7 +63,7 @@ def find_robots(plant: Plant, table: Mapping[str, str], robot: str = "") -> dict
     return found
 
 
-def find_robot(plant: Plant, name: str = "") -> int:
+def find_robot(plant: RobotPlant, name: str = "") -> int:
     """Return the index of a robot by name; empty is the only robot with joints.
 
     Raises:
@@ -58,10 +81,10 @@ def find_robot(plant: Plant, name: str = "") -> int:
     return chosen[0]
 
 
-def robot_model(plant: Plant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
+def robot_model(plant: RobotPlant, index: int, private: mujoco.MjModel | None = None) -> RobotModel:
     """Return the robot with an index in `private`, by default a copy of the simulated model."""
     robot, joints = plant.layout.robots[index], plant.layout.robots[index].joints
-    model, controlled = plant.model, plant.controls[index].joints
+    model, controlled = plant.model, plant.controlled[index]
     return RobotModel(
         name=robot.name,
         joints=joints.names,

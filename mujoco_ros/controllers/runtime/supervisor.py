@@ -19,6 +19,10 @@ from mujoco_ros.model.errors import UserInputError
 _LOG = logging.getLogger(__name__)
 ERROR = "error"
 """`SupervisedController.state` after an error."""
+INACTIVE = "inactive"
+"""`SupervisedController.state` of a controller without ticks."""
+ACTIVATE, DEACTIVATE = "activate", "deactivate"
+"""Labels of the transitions from and to it."""
 
 
 class ReferencesError(ValueError):

@@ -7,16 +7,16 @@ from typing import Any
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
-from mujoco_ros.bridge.publishing.robot_topic import RELIABLE
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.extensions.endpoints import ExtensionEndpoint, endpoints_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
 
 _PLOT_PERIOD_S = 0.01
 """Least time between two messages of a plot: each costs a call in the physics thread [s]."""

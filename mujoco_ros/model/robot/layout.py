@@ -316,3 +316,14 @@ def _free_bases(
 def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:
     in_tree = model.body_treeid == model.body_treeid[root]
     return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], _SCALAR).any())
+
+
+def all_joints(layout: ModelLayout) -> Joints:
+    """Concatenate the joints of all robots; names carry the robot's prefix."""
+    robots, none = layout.robots, np.empty(0, dtype=np.intp)
+    return Joints(
+        names=tuple(r.prefix + n for r in robots for n in r.joints.names),
+        ids=np.concatenate([none, *(r.joints.ids for r in robots)]),
+        qpos=np.concatenate([none, *(r.joints.qpos for r in robots)]),
+        dof=np.concatenate([none, *(r.joints.dof for r in robots)]),
+    )

@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rosgraph_msgs.msg import Clock
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
+from mujoco_ros.wire.stamps import nanoseconds
 
 _LOG = logging.getLogger(__name__)
 _DEPTH = 1000

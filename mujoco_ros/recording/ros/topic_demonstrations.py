@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from std_msgs.msg import Header
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
@@ -33,6 +32,7 @@ from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
     is_reset,
 )
+from mujoco_ros.wire.stamps import nanoseconds
 
 _LOG = logging.getLogger(__name__)
 _HOLD_NS = 200_000_000

@@ -1,34 +1,17 @@
 """Springs and dampers that pull and turn bodies, as the mouse does."""
 
 import math
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import BodyFrame
 
 _LARGEST_SWING = 0.15
 """Largest phase of the spring in a step [rad], far below the limit of stability."""
 _LONGEST = 10.0
 """Length beyond which the force of a spring stays constant [m]."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pull:
-    """The target of a point of a frame, or of the orientation of the frame.
-
-    Attributes:
-        turns: Whether the frame is turned; else it is pulled at the point.
-        point: In the axes of the frame, from its origin [m].  # (3,)
-        position: Target of the point in the world [m].  # (3,)
-        quat_wxyz: Target orientation of the frame in the world.  # (4,)
-    """
-
-    turns: bool
-    point: np.ndarray
-    position: np.ndarray
-    quat_wxyz: np.ndarray
 
 
 class Spring:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.perturbation.pulls import Pull, Spring
+from mujoco_ros.sim.perturbation.pulls import Spring
 
 _ROUNDING_S = 1e-9
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import mujoco
 
+from mujoco_ros.model.naming import joint_name
 from mujoco_ros.model.robot.layout import ModelLayout
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
@@ -24,11 +25,6 @@ class SettableJoint:
     joint: int
     robot: int | None = None
     column: int = 0
-
-
-def joint_name(namespace: str, name: str) -> str:
-    """Return the name of a joint of a robot with its namespace, as in the names of parameters."""
-    return f"{namespace.replace('/', '.')}.{name}" if namespace else name
 
 
 def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:

@@ -1,7 +1,7 @@
 """The panels: windows around the scene that display the simulation and control it."""
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.panels.cameras import CamerasPanel
 from mujoco_ros.viewer.panels.controller import ControllerPanel

@@ -12,7 +12,8 @@ from mujoco.studio.implot import implot
 from mujoco_ros.model.panel_items import MOST_COLUMNS
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import Clients, ParameterInfo, Request
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.message_fields import FieldKey
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo

@@ -6,7 +6,8 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import PAUSED, PLAYING, Clients, Request, is_replay, run_status
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay, run_status
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.formats import format_speed

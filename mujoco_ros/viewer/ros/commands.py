@@ -14,19 +14,19 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.perturbation.pull_server import MOVE, PULL, TURN
-from mujoco_ros.bridge.publishing.template_publisher import stamp
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE, WORLD
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
 from mujoco_ros.viewer.ros.state_setter import StateSetter
+from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
+from mujoco_ros.wire.poses import pose_message
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
+from mujoco_ros.wire.stamps import stamp
 
 REPEAT_S = 0.05
 """Period of repeated messages: feedback of a pull, velocities; what they move stops without."""

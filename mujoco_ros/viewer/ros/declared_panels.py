@@ -10,8 +10,6 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.panels.panel_server import PANEL
-from mujoco_ros.bridge.publishing.topics import LATCHED, RELIABLE
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.tasks import later
@@ -20,6 +18,8 @@ from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_ro
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.names import PANEL
+from mujoco_ros.wire.qos import LATCHED, RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 _LOG = logging.getLogger(__name__)

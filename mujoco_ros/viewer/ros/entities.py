@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import simulation_interfaces.srv
 
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import write_resource
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.state_setter import StateSetter
+from mujoco_ros.wire.poses import pose_message
+from mujoco_ros.wire.simulation_interfaces import write_resource
 
 _ENTITY, _WORLD = "entity_resource", "world_resource"
 _BUILD_S = 60.0

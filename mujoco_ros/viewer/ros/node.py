@@ -14,7 +14,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.tasks import guarded, later
-from mujoco_ros.viewer.clients import Clients
+from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics

@@ -8,12 +8,12 @@ from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import Image
 
-from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.rendering.false_colour import depth_colours, number_colours
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
+from mujoco_ros.wire.qos import SENSOR
 
 _TOPICS = {
     ImageKind.COLOUR: "image_raw",

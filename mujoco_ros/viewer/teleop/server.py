@@ -14,7 +14,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import CloseCode
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.clients import Clients, ImageKey
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import ImageKey
 from mujoco_ros.viewer.teleop import pages
 from mujoco_ros.viewer.teleop.control_slot import ControlSlot
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.viewer.clients import Clients, ImageKey, ImageKind, Vector
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import ImageKey, ImageKind, Vector
 from mujoco_ros.viewer.teleop.control_slot import ControlSlot
 from mujoco_ros.viewer.teleop.frame_motion import SPEED_M_S, SPEED_RAD_S, FrameMotion
 from mujoco_ros.viewer.teleop.status import PageStatus, is_tool, velocity_topic

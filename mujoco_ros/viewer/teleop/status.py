@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import CameraKey, Clients, run_status
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import CameraKey, run_status
 from mujoco_ros.viewer.feed import scene_title
 from mujoco_ros.viewer.panels.plots.curves import Curve
 from mujoco_ros.viewer.panels.real_time_factor import AchievedFactor

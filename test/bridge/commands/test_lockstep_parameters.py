@@ -23,9 +23,9 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from mujoco_ros.bridge.commands import lockstep_parameters
-from mujoco_ros.bridge.commands.command_server import RESTART
 from mujoco_ros.bridge.commands.lockstep_parameters import parse_sources
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.wire.names import RESTART
 
 ARM = [
     0.0,

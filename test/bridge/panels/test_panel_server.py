@@ -11,7 +11,6 @@ from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer, _message
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import (
     Button,
@@ -26,6 +25,7 @@ from mujoco_ros.model.panel_items import (
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.panel_descriptions import panel_info
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import LATCHED
 
 ITEMS = (
     Button("Open the hand", "open"),

@@ -12,7 +12,7 @@ from simulators import Listener, Simulator, SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.perturbation.pull_server import PULL
+from mujoco_ros.wire.names import PULL
 
 _SCENE = """
 <mujoco>

@@ -9,11 +9,12 @@ import pytest
 from perturbed_simulation import PerturbedSimulation
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from mujoco_ros.bridge.perturbation.pull_server import HELD_S, PULL
+from mujoco_ros.bridge.perturbation.pull_server import HELD_S
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.model.scene.assembly import rebuild
-from mujoco_ros.sim.command_queue import QueueFullError
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig
 from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
+from mujoco_ros.wire.names import PULL
 
 Act = Callable[..., PerturbedSimulation]
 _AWAY = (0.5, 0.2, 1.0)

@@ -24,10 +24,10 @@ from mujoco_ros.bridge.diagnostics.report import OK, WARN
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import SENSOR
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
+from mujoco_ros.wire.qos import SENSOR
 
 _PROBE = str(DATA / "probe.xml")
 

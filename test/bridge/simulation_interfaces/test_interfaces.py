@@ -10,9 +10,10 @@ from simulation_interfaces.msg import SimulatorFeatures
 from simulator_client import SimulatorClient
 from simulators import Domain, Listener
 
-from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces, service_name
+from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.service import Responder
+from mujoco_ros.wire.simulation_interfaces import service_name
 
 
 @pytest.fixture

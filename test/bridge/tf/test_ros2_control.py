@@ -10,7 +10,7 @@ from simulators import Listener, Simulator, SimulatorLauncher
 from std_msgs.msg import String
 from topic_hardware import TopicHardware
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
+from mujoco_ros.wire.qos import LATCHED
 
 STATES = "simulation/joint_states"
 ARM = (

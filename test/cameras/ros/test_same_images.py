@@ -15,13 +15,14 @@ from simulator_client import SimulatorClient
 from simulators import WAIT_LIMIT_S, SimulatorLauncher, stamps_of
 from std_msgs.msg import Empty
 
-from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images, compute_poses
-from mujoco_ros.cameras.ros.camera import TRIGGER
+from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
+from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rendering.errors import RenderingError
 from mujoco_ros.rendering.gl import open_context
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.names import CAMERA_TRIGGER as TRIGGER
 
 try:
     open_context().close()

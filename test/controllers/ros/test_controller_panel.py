@@ -12,7 +12,6 @@ from scripted_states import CLASSES, PERIOD, ROBOT, seen
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_calls import StateError
@@ -21,6 +20,7 @@ from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import Button, DisplayedPlot, Form, SettingField
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.wire.qos import LATCHED
 
 
 class Grip(State):

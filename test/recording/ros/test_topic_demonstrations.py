@@ -31,7 +31,6 @@ from demonstration_messages import (
 )
 from full_disk import full_disk
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
@@ -42,6 +41,7 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
 )
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.ros.topic_demonstrations import DemonstrationOptions, TopicDemonstrations
+from mujoco_ros.wire.stamps import nanoseconds
 
 FPS = 50
 

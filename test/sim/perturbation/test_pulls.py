@@ -6,8 +6,8 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench, ExternalWrenches
 
 W, W_TURNING = 10.0, np.sqrt(500.0)

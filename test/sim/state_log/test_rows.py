@@ -7,9 +7,9 @@ import mujoco
 import numpy as np
 import pytest
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.config import load_scene, shipped_scenes
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback

@@ -16,7 +16,8 @@ from simulators import Recording, SimulatorLauncher, Stamp, stamps_of
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.topics import LATCHED, WORLD
+from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.qos import LATCHED
 
 MARKER = np.array([1.5, 0.1, 0.9])
 CRATE = np.array([1.0, 0.0, 0.2])

@@ -15,12 +15,12 @@ from simulation_interfaces.srv import ResetSimulation
 from simulators import WAIT_LIMIT_S, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.stamps import nanoseconds
 
 _RECORDER = Path(__file__).with_name("tick_recorder")
 _WAIT_LIMIT_S = 6 * WAIT_LIMIT_S

@@ -12,8 +12,8 @@ from simulation_interfaces.msg import Result, SimulationState
 from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
-from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
 from mujoco_ros.model.naming import within
+from mujoco_ros.wire.simulation_interfaces import service_name
 
 STOPPED, PLAYING, PAUSED = (
     SimulationState.STATE_STOPPED,

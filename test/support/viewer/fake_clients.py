@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import (
     PLAYING,
     ControllerInfo,

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mujoco_ros.control.pull import Pull
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.ros import commands as module
 from mujoco_ros.viewer.ros.commands import CommandPublisher
 from mujoco_ros.viewer.ros.requests import Requests

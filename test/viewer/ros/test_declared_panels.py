@@ -9,11 +9,11 @@ from rcl_interfaces.srv import ListParameters, SetParametersAtomically
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.qos import LATCHED
 
 TOPIC = "/hand/panel"
 DESCRIPTION = {

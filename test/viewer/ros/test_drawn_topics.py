@@ -14,7 +14,6 @@ from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.message_shapes import Shape
 from mujoco_ros.viewer.ros import drawn_topics
@@ -22,6 +21,7 @@ from mujoco_ros.viewer.ros.drawn_messages import marker_shapes
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
+from mujoco_ros.wire.qos import LATCHED
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 

@@ -15,19 +15,12 @@ from simulators import Listener, Simulator, SimulatorLauncher
 from state_machine_node import StateMachineNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge.publishing.topics import LATCHED
-from mujoco_ros.sim.perturbation.pulls import Pull
-from mujoco_ros.viewer.clients import (
-    PAUSED,
-    PLAYING,
-    Clients,
-    ImageKey,
-    ImageKind,
-    ParameterInfo,
-    Request,
-)
+from mujoco_ros.control.pull import Pull
+from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import PAUSED, PLAYING, ImageKey, ImageKind, ParameterInfo, Request
 from mujoco_ros.viewer.ros.node import ViewerNode
 from mujoco_ros.wire import service_caller
+from mujoco_ros.wire.qos import LATCHED
 
 GAIN = "gains.elbow_joint.kp"
 QUARTER_TURN_ABOUT_Z = np.array([1.0, 0.0, 0.0, 1.0]) / np.sqrt(2.0)

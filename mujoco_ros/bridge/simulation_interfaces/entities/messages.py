@@ -4,22 +4,16 @@ from collections.abc import Sequence
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import Accel, Point, Pose, Quaternion, Twist, Vector3
+from geometry_msgs.msg import Accel, Pose, Twist, Vector3
 from simulation_interfaces.msg import Bounds, EntityState
 
-from mujoco_ros.bridge.publishing.template_publisher import stamp
-from mujoco_ros.bridge.publishing.topics import WORLD
 from mujoco_ros.sim.observer import BoundingBox, Motion
+from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.poses import pose_message
+from mujoco_ros.wire.stamps import stamp
 
 _FARTHEST_M = 1e6
 _FASTEST = 1e6
-
-
-def pose_message(position: np.ndarray, quat_wxyz: np.ndarray) -> Pose:
-    """Return a pose.  # (3,), (4,)."""
-    w, x, y, z = (float(number) for number in quat_wxyz)
-    px, py, pz = (float(number) for number in position)
-    return Pose(position=Point(x=px, y=py, z=pz), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
 def state_message(motion: Motion, time: float) -> EntityState:

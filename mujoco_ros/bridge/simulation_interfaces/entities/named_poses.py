@@ -8,7 +8,7 @@ import numpy as np
 from geometry_msgs.msg import Vector3
 from simulation_interfaces.msg import Bounds, NamedPose
 
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message, pose_message
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
     EntityRegistry,
     EntitySnapshot,
@@ -17,6 +17,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
 from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
 from mujoco_ros.rclpy_ext.service import Responder
 from mujoco_ros.sim.observer import BoundingBox
+from mujoco_ros.wire.poses import pose_message
 
 FIXED, MOVING = "fixed", "moving"
 _SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)

@@ -48,14 +48,6 @@ def read_resource(message: Any, field: str, codes: Any) -> ResourceSource:
     return ResourceSource(uri=resource.uri, text=resource.resource_string)
 
 
-def write_resource(message: Any, field: str, uri: str, text: str = "") -> None:
-    """Write the URI and text of a resource into a message; the opposite of `read_resource`."""
-    resource = getattr(message, field, message)
-    resource.uri = uri
-    if hasattr(resource, "resource_string"):
-        resource.resource_string = text
-
-
 def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRejectedError:
     """Return the rejection for an error, with the code of the standard if there is one.
 

@@ -7,9 +7,10 @@ from typing import Generic, TypeVar
 
 from rclpy.node import Node
 
+from mujoco_ros.control.errors import QueueFullError
 from mujoco_ros.rclpy_ext.service import Responder
 from mujoco_ros.rclpy_ext.tasks import later
-from mujoco_ros.sim.command_queue import CommandQueue, QueueFullError
+from mujoco_ros.sim.command_queue import CommandQueue
 
 C = TypeVar("C")
 S = TypeVar("S")

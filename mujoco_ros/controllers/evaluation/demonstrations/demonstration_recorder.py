@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 import mujoco
 import numpy as np
 
-from mujoco_ros.cameras.camera_images import COLOUR, camera_images, compute_poses
+from mujoco_ros.cameras.camera_images import COLOUR, camera_images
+from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings import (
     DemonstrationSettings,
     chosen_cameras,

@@ -13,15 +13,13 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 from std_msgs.msg import Empty
 
-from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR
-from mujoco_ros.cameras.camera_images import compute_poses
-from mujoco_ros.cameras.ros.camera import TRIGGER, camera_topics
+from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.controller_cameras import is_image_due
 from mujoco_ros.controllers.runtime.robot_cameras import (
+    is_image_due,
     optical_pose,
     robot_cameras,
     unknown_camera,
@@ -32,6 +30,8 @@ from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
+from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
+from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
 _NS = 1_000_000_000
 _MAX_OBSERVATIONS = 1000
@@ -171,7 +171,7 @@ class ImageRequests:
                     _complete(request.image, request.received)
 
     def _subscribe(self, camera: Camera) -> _Subscribed:
-        topics = camera_topics(camera)
+        topics = camera_topics(camera.namespace, camera.name)
 
         def received() -> None:
             self._receive(subscribed)
@@ -186,7 +186,7 @@ class ImageRequests:
         )
         trigger = None
         if self._lockstep:
-            trigger = self._endpoints.publisher(Empty, within(topics, TRIGGER), RELIABLE)
+            trigger = self._endpoints.publisher(Empty, within(topics, CAMERA_TRIGGER), RELIABLE)
         subscribed = _Subscribed(camera, info, depth, colour, trigger)
         self._subscribed[camera.name] = subscribed
         return subscribed

@@ -16,9 +16,6 @@ from std_srvs.srv import Trigger
 from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.parameters.parameters import Parameters
-from mujoco_ros.bridge.publishing.template_publisher import nanoseconds
-from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.simulation_interfaces.interfaces import service_name
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
@@ -54,10 +51,13 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.rclpy_ext.tasks import create_wall_timer
-from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.driven_model import DrivenModel
 from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
 from mujoco_ros.wire.log_handler import forward_log
+from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
+from mujoco_ros.wire.simulation_interfaces import service_name
+from mujoco_ros.wire.stamps import nanoseconds
 
 T = TypeVar("T")
 _POLL_S = 0.05
@@ -90,7 +90,7 @@ class ControllerNode(Node):
         endpoints, parameters, caller = Endpoints(self), Parameters(self), ServiceCaller(self)
         values = parameters.declare(CONTROLLER_NODE_PARAMETERS)
         loaded = load(controller, seed=values["seed"], rate=values["rate"] or None)
-        plant = Plant(assemble(load_scene(values["scene"])), emit=lambda _event: None)
+        plant = DrivenModel(assemble(load_scene(values["scene"])))
         index = find_robot(plant, values["robot"])
         robot, simulator = robot_model(plant, index), values["simulator"]
         # In lockstep the clock waits for the ticks, and a run may be as fast as possible.
@@ -184,12 +184,12 @@ class ControllerNode(Node):
     def _output(
         self,
         endpoints: Endpoints,
-        plant: Plant,
+        plant: DrivenModel,
         index: int,
         values: Mapping[str, Any],
         period: float,
     ) -> CommandOutput:
-        namespace, joints = plant.layout.robots[index].namespace, plant.controls[index].joints
+        namespace, joints = plant.layout.robots[index].namespace, plant.controlled[index]
         if values["output"] == JOINT_COMMANDS:
             return JointCommands(endpoints, namespace, joints)
         gripper = None
@@ -251,7 +251,7 @@ class ControllerNode(Node):
         self._pacing.follow_reset(nanoseconds(event.stamp), rewinds=rewinds)
 
 
-def _driven(plant: Plant, index: int) -> list[int]:
+def _driven(plant: DrivenModel, index: int) -> list[int]:
     """Return the indices of a robot's joints with PD gains."""
     columns = plant.layout.columns[index]
     servos = set(plant.drives.servo_joints.tolist())

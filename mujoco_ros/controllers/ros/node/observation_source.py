@@ -10,7 +10,6 @@ from nav_msgs.msg import Odometry
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.bridge.publishing.topics import RELIABLE, SENSOR, WrenchSign
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
 from mujoco_ros.controllers.ros.node.inbox import Inbox
 from mujoco_ros.controllers.ros.node.joint_state import JointReader
@@ -25,6 +24,8 @@ from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.message_template import get_field, message_type
+from mujoco_ros.wire.qos import RELIABLE, SENSOR
+from mujoco_ros.wire.shared_parameters import WrenchSign
 
 JOINT_STATES = "joint_states"
 _ODOM = "odom"

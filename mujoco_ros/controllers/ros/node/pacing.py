@@ -10,7 +10,6 @@ import numpy as np
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.ros.hosted_controller import tick_cost_metrics
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
 from mujoco_ros.controllers.ros.node.robot_inputs import (
     FirstTick,
@@ -19,6 +18,7 @@ from mujoco_ros.controllers.ros.node.robot_inputs import (
     RobotObservations,
 )
 from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
+from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError

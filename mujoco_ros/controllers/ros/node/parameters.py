@@ -2,14 +2,12 @@
 
 from dataclasses import replace
 
-from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
-from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
 from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.shared_parameters import REALTIME_PRIORITY, WRENCH_SIGN
 
-_OF_SIMULATOR = (*NODE_PARAMETERS, *Publishers.parameters, *CONTROLLER_PARAMETERS)
-_SHARED = {spec.name: spec for spec in _OF_SIMULATOR}
+_HOSTED = {spec.name: spec for spec in CONTROLLER_PARAMETERS}
 
 CONTROLLER_NODE_PARAMETERS = (
     ParameterSpec(
@@ -19,9 +17,9 @@ CONTROLLER_NODE_PARAMETERS = (
         "of a shipped scene, or path of a scene YAML, MJCF, URDF or MJB file",
         read_only=True,
     ),
-    replace(_SHARED["controller_robot"], name="robot"),
-    replace(_SHARED["controller_seed"], name="seed"),
-    replace(_SHARED["controller_time_limit"], name="time_limit"),
+    replace(_HOSTED["controller_robot"], name="robot"),
+    replace(_HOSTED["controller_seed"], name="seed"),
+    replace(_HOSTED["controller_time_limit"], name="time_limit"),
     ParameterSpec(
         name="rate",
         default=0.0,
@@ -48,7 +46,7 @@ CONTROLLER_NODE_PARAMETERS = (
         read_only=True,
     ),
     replace(
-        _SHARED["realtime_priority"],
+        REALTIME_PRIORITY,
         description="SCHED_FIFO priority of the thread with the ticks where the system permits it, "
         "and the next lower one for the others of its process, so that ticks are not late while "
         "other programs are busy; dropped for 10 to 300 s when ticks are too slow, not used in "
@@ -76,5 +74,5 @@ CONTROLLER_NODE_PARAMETERS = (
         "at the start; empty for none",
         read_only=True,
     ),
-    _SHARED["wrench_sign"],
+    WRENCH_SIGN,
 )

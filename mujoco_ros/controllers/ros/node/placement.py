@@ -6,8 +6,8 @@ from typing import Any
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import SetEntityState
 
-from mujoco_ros.bridge.publishing.topics import WORLD
 from mujoco_ros.controllers.interface.observation import Pose
+from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 

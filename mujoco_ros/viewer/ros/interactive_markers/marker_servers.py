@@ -12,8 +12,6 @@ from rclpy.subscription import Subscription
 from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerUpdate
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from mujoco_ros.bridge.publishing.topics import RELIABLE
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import pose_message
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import Request
@@ -34,6 +32,8 @@ from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, Update
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
 from mujoco_ros.wire.graph_topics import subscription_qos
+from mujoco_ros.wire.poses import pose_message
+from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 UPDATES = "/update"

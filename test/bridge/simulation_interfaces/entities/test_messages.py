@@ -8,15 +8,15 @@ import pytest
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
 from simulation_interfaces.msg import Bounds
 
-from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import (
     bounds_message,
-    pose_message,
     read_pose,
     read_twist,
     state_message,
 )
 from mujoco_ros.sim.observer import BoundingBox, Motion
+from mujoco_ros.wire.poses import pose_message
+from mujoco_ros.wire.stamps import stamp
 
 
 def pose(*, x: float = 1.0, w: float = 1.0, qx: float = 0.0) -> Pose:

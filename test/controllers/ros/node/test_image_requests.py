@@ -7,13 +7,13 @@ import pytest
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import CameraInfo, Image
 
-from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.stamps import stamp
 
 CAMERA = "camera/wrist_camera"
 

@@ -8,8 +8,8 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.template_publisher import stamp
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
+from mujoco_ros.wire.stamps import stamp
 
 
 @pytest.fixture

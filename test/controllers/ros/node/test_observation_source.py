@@ -6,13 +6,13 @@ import pytest
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.bridge.publishing.topics import RELIABLE
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.qos import RELIABLE
 
 
 @pytest.fixture(scope="module")
