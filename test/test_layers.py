@@ -8,64 +8,110 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 
-_SIMULATION = {"rendering", "sim", "control", "model"}
-_BASICS = {"model.errors", "model.panel_items", "model.pose", "model.strict"}
-_INTERFACE = {"controllers.interface", "control", *_BASICS}
-_MODEL = {*_INTERFACE, "model"}
-_CONTROLLERS = {
-    *("controllers.estimation", "controllers.whole_body"),
-    *("controllers.library", "controllers.fsm", "controllers.interface", "controllers.planning"),
-    *("control", "model", "extras", "entry_points"),
-}
-_RUNTIME = {"controllers.runtime", "cameras", "process", *_CONTROLLERS, *_SIMULATION}
-_BRIDGE = {"bridge", "process", *_RUNTIME}
-_LEAVES = {"cameras.ros", "recording.ros", "viewer.ros", "controllers.ros", "extensions.ros"}
+_WORKERS = {"process.child_process", "process.worker_limits", "process.worker_process"}
 MAY_IMPORT = {
     "model": {"model", "extras", "process.limited_call", "process.worker_limits"},
-    "control": {"control", *_BASICS},
+    "control": {"control", "model.errors", "model.strict"},
     "process": {"process"},
     "extras": {"model.errors"},
     "entry_points": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},
-    "rendering": {"rendering", "sim", "control", "model"},
-    "inspection": {"inspection", *_SIMULATION},
+    "rendering": {"rendering", "model"},
+    "inspection": {"inspection", "rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
     "identification": {"identification", "sim", "control", "model"},
-    "cameras": {"cameras", *_SIMULATION},
+    "cameras": {"cameras", "rendering", "sim", "model"},
     "viewer": {
-        *("viewer", "sim", "control", "model", "process.child_process", "process.heartbeat"),
-        *("process.worker_limits", "process.worker_process"),
+        *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
     },
-    "controllers.interface": _INTERFACE,
-    "controllers.fsm": {"controllers.fsm", *_INTERFACE},
-    "controllers.planning": {"controllers.planning", "process", "control", "model", "extras"},
-    "controllers.estimation": {"controllers.estimation", "controllers.planning", *_MODEL},
-    "controllers.whole_body": {"controllers.whole_body", "controllers.planning", *_MODEL},
-    "controllers.library": _CONTROLLERS,
-    "controllers.runtime": _RUNTIME,
-    "controllers.evaluation": {"controllers.evaluation", "recording", *_RUNTIME},
-    "bridge": _BRIDGE,
-    "bridge.composition": {*_LEAVES, *_BRIDGE},
-    "bridge.node": {"bridge.composition", *_BRIDGE},
+    "controllers.interface": {"controllers.interface", "control", "model.errors", "model.pose"},
+    "controllers.fsm": {
+        *("controllers.fsm", "controllers.interface", "control"),
+        *("model.errors", "model.panel_items", "model.strict"),
+    },
+    "controllers.planning": {
+        *("controllers.planning", "process.worker_process", "control", "model", "extras"),
+    },
+    "controllers.estimation": {
+        *("controllers.estimation", "controllers.planning", "controllers.interface", "model"),
+    },
+    "controllers.whole_body": {
+        *("controllers.whole_body", "controllers.planning", "controllers.interface", "model"),
+    },
+    "controllers.library": {
+        *("controllers.library", "controllers.estimation", "controllers.whole_body"),
+        *("controllers.fsm", "controllers.interface", "controllers.planning"),
+        *("control", "model", "extras", "entry_points"),
+    },
+    "controllers.runtime": {
+        *("controllers.runtime", "controllers.fsm", "controllers.interface"),
+        *("cameras", "process", "rendering", "sim", "control", "model"),
+    },
+    "controllers.evaluation": {
+        *("controllers.evaluation", "controllers.runtime", "controllers.library"),
+        *("controllers.fsm", "controllers.interface", "controllers.planning", "extras"),
+        *("recording", "cameras", "process", "rendering", "sim", "control", "model"),
+    },
+    "rclpy_ext": {"rclpy_ext", "control.errors", "control.events", "model.errors"},
+    "wire": {"wire", "rclpy_ext.tasks", "model.errors", "model.log_lines", "model.naming"},
+    "bridge": {"bridge", "wire", "rclpy_ext", "process", "sim", "control", "model"},
+    "bridge.composition": {
+        *("controllers.ros.hosted", "extensions.ros", "recording.ros"),
+        *("controllers.ros.controller_settings", "controllers.ros.parameter_specs"),
+        *("controllers.runtime", "bridge", "wire"),
+    },
+    "bridge.node": {"bridge.composition", "bridge", "sim", "model"},
     "extensions": {"extensions", "entry_points", "sim", "control", "model"},
-    "extensions.ros.library": {"extensions", "sim", "control", "model"},
-    "extensions.ros": {"extensions.ros", "extensions", *_BRIDGE},
-    "cameras.ros": {"cameras.ros", "cameras", *_BRIDGE},
-    "recording.ros": {"recording.ros", "recording", *_BRIDGE},
+    "extensions.ros.library": {"extensions", "model"},
+    "extensions.ros": {
+        *("extensions.ros", "extensions", "wire", "rclpy_ext", "sim", "control.errors", "model"),
+        *("bridge.component", "bridge.diagnostics", "bridge.panels", "bridge.parameters"),
+        "bridge.publishing.topic_publisher",
+    },
+    "cameras.ros": {
+        *("cameras.ros", "cameras", "wire", "rclpy_ext", "process.heartbeat"),
+        *("bridge.diagnostics", "bridge.parameters", "bridge.synchronize"),
+        *("bridge.publishing.topic_publisher", "rendering", "sim", "model"),
+    },
+    "recording.ros": {
+        *("recording.ros", "recording", "wire", "rclpy_ext", "sim", "control", "model"),
+        *("bridge.child_processes", "bridge.component", "bridge.component_node"),
+        *("bridge.diagnostics", "bridge.parameters", "bridge.publishing"),
+        *("bridge.simulation_interfaces", "bridge.tf"),
+    },
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
-        *("viewer.ros", "viewer.clients", "viewer.message_shapes", "viewer.message_fields"),
-        *("viewer.panel_descriptions", "viewer.entity_client", "viewer.interactive_markers"),
-        *("viewer.triangles", "viewer.printable_text"),
-        *_BRIDGE,
+        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.entity_client"),
+        *("viewer.message_shapes", "viewer.message_fields", "viewer.interactive_markers"),
+        *("viewer.panel_descriptions", "viewer.triangles", "viewer.printable_text"),
+        *("wire", "rclpy_ext", "rendering.false_colour", "control.events", "control.pull"),
+        *("model.errors", "model.naming", "model.pose"),
     },
-    "controllers.ros": {"controllers.ros", "cameras.ros", *_BRIDGE},
+    "controllers.ros": {
+        *("controllers.ros", "controllers.runtime", "controllers.fsm", "controllers.interface"),
+        *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
+        *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
+    },
+    "controllers.ros.node": {
+        *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
+        *("controllers.library", "controllers.interface", "controllers.planning"),
+        *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
+        *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
+        *("sim.driven_model", "sim.stepping.histogram", "sim.stepping.thread_priority"),
+    },
+    "controllers.ros.hosted": {
+        *("controllers.ros.hosted", "controllers.ros", "controllers.runtime"),
+        *("controllers.library", "controllers.interface", "controllers.planning"),
+        *("bridge.component", "bridge.diagnostics", "bridge.parameters.parameters"),
+        *("bridge.ros_arguments", "rclpy_ext", "sim", "control", "model"),
+    },
     "cli": {
-        *("cli", "bridge.node", "cameras", "recording", "viewer", "controllers.evaluation"),
-        *("extensions.template", "extras", "inspection", "identification", "identification.ros"),
-        *_LEAVES,
-        *_BRIDGE,
+        *("cli", "bridge.node", "bridge.ros_arguments", "wire", "rclpy_ext", "process"),
+        *("cameras", "cameras.ros", "recording", "recording.ros", "viewer", "viewer.ros"),
+        *("controllers.evaluation", "controllers.fsm", "controllers.library"),
+        *("controllers.ros.node", "controllers.runtime", "extensions.template", "extras"),
+        *("inspection", "identification", "identification.ros", "rendering", "sim", "model"),
     },
     "__main__": {"cli"},
     "__init__": set(),
@@ -74,10 +120,10 @@ MAY_IMPORT = {
 """Allowed imports of each layer, from the bottom up; a new layer needs a row."""
 
 KNOW_ROS = {
-    *("bridge", "bridge.composition", "bridge.node", "cli"),
-    "identification.ros",
+    *("rclpy_ext", "wire", "bridge", "bridge.composition", "bridge.node", "cli"),
+    *("cameras.ros", "recording.ros", "viewer.ros", "extensions.ros", "identification.ros"),
+    *("controllers.ros", "controllers.ros.node", "controllers.ros.hosted"),
     "extensions.ros.library",  # each extension is imported only if a scene lists it
-    *_LEAVES,
 }
 ROS_MODULES = {
     "ament_index_python",
@@ -90,7 +136,10 @@ ROS_MODULES = {
     "simulation_interfaces",
     "tf2_ros",
 }
-NO_PHYSICS = {"control", "process", "recording", "controllers.interface", "controllers.fsm"}
+NO_PHYSICS = {
+    *("control", "process", "recording", "controllers.interface", "controllers.fsm"),
+    *("rclpy_ext", "wire"),
+}
 """Layers that do without MuJoCo."""
 
 
@@ -104,13 +153,15 @@ def row_of(name: str) -> str:
     return max(rows, key=len, default=name)
 
 
-def may_import(where: str, name: str) -> bool:
-    """Return whether a row allows a module; rows below it are not included."""
+def permissions(where: str, name: str) -> set[str]:
+    """Return what allows a module in a row; rows below it are not included."""
     row = row_of(name)
-    return any(
-        f"{name}.".startswith(f"{allowed}.") and (len(allowed) >= len(row) or row not in MAY_IMPORT)
+    return {
+        allowed
         for allowed in MAY_IMPORT[where]
-    )
+        if f"{name}.".startswith(f"{allowed}.")
+        and (len(allowed) >= len(row) or row not in MAY_IMPORT)
+    }
 
 
 def layer(path: Path) -> str:
@@ -142,7 +193,7 @@ def offences(where: str, source: str) -> list[str]:
             found.append(f"{name} is a relative import")
         elif name.partition(".")[0] == "mujoco_ros":
             inner = name.partition(".")[2]
-            if not may_import(where, inner):
+            if not permissions(where, inner):
                 found.append(name)
         elif (is_ros(name) and where not in KNOW_ROS) or (
             name.partition(".")[0] == "mujoco" and where in NO_PHYSICS
@@ -166,6 +217,24 @@ def test_a_module_imports_only_allowed_layers():
         for path in modules()
     }
     assert {module: names for module, names in found.items() if names} == {}
+
+
+def test_each_permission_is_the_only_one_for_an_import():
+    needed: dict[str, set[str]] = {row: set() for row in MAY_IMPORT}
+    for path in modules():
+        where = layer(path)
+        for name in imports(path.read_text(encoding="utf-8")):
+            top, _, inner = name.partition(".")
+            found = permissions(where, inner) if top == "mujoco_ros" else set()
+            needed[where] |= found if len(found) == 1 else set()
+    unused = {row: MAY_IMPORT[row] - needed[row] for row in MAY_IMPORT}
+    assert {row: found for row, found in unused.items() if found} == {}
+
+
+def test_only_the_bridge_may_import_all_of_the_bridge():
+    assert {row for row, allowed in MAY_IMPORT.items() if "bridge" in allowed} == {
+        row for row in MAY_IMPORT if row.partition(".")[0] == "bridge"
+    }
 
 
 def test_no_module_is_a_collection_of_utilities():
@@ -199,6 +268,14 @@ def test_no_module_is_a_collection_of_utilities():
         ("rendering", "from mujoco_ros.viewer.clients import Clients"),
         ("inspection", "from mujoco_ros.bridge.topic_names import within"),
         ("viewer.ros", "from mujoco_ros.viewer.panels import panels"),
+        ("viewer.ros", "from mujoco_ros.bridge.publishing.topics import robot_topics"),
+        ("controllers.ros.node", "from mujoco_ros.sim.plant import Plant"),
+        ("controllers.ros.node", "from mujoco_ros.bridge.component import Component"),
+        ("wire", "import mujoco"),
+        ("wire", "from mujoco_ros.model.robot.layout import RobotLayout"),
+        ("wire", "from mujoco_ros.bridge.component import Component"),
+        ("rclpy_ext", "from mujoco_ros.sim.command_queue import CommandQueue"),
+        ("rclpy_ext", "from mujoco_ros.wire.stamps import stamp"),
         ("__init__", "from mujoco_ros.sim.simulation import Simulation"),
     ],
 )

@@ -8,7 +8,7 @@ from controller_manager_msgs.srv import ListControllers, SwitchController
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.control.modes import INTERFACES
-from mujoco_ros.controllers.ros.hosted_controller import HostedController
+from mujoco_ros.controllers.ros.hosted.hosted_controller import HostedController
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.naming import within

@@ -21,7 +21,7 @@ from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
-from mujoco_ros.controllers.ros.gain_display import GainDisplay, ShowGains
+from mujoco_ros.controllers.ros.hosted.gain_display import GainDisplay, ShowGains
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters
 from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics

@@ -1,0 +1,1 @@
+"""The component of the simulator that runs hosted controllers."""
