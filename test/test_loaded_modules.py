@@ -31,6 +31,7 @@ def loaded(entry: str) -> dict[str, int]:
     [
         ("viewer.ros.node", 9_000),
         ("controllers.ros.node.node", 26_000),
+        ("cameras.ros.node", 19_000),
         ("recording.ros.recorder", 3_000),
         ("cli.record", 8_000),
     ],

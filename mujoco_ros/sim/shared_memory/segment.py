@@ -1,20 +1,17 @@
 """Shared memory of one model: its binary, its run-time edits, and its latest states."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.description import RobotDescription
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.shared_memory.memory_block import MemoryBlock
 from mujoco_ros.sim.shared_memory.model_values import gather
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
-from mujoco_ros.sim.shared_memory.state_row import row_arrays, size
-from mujoco_ros.sim.state_log.segment_header import describe, read_model
+from mujoco_ros.sim.state_log.segment_header import read_model
 
 SLOTS = 2
 """Number of rows. A reader of the latest has one step's time to copy it; more rows would cost the
@@ -63,40 +60,40 @@ class SharedSegment:
     @classmethod
     def create(
         cls,
-        plant: Plant,
-        described: Sequence[RobotDescription],
+        model: mujoco.MjModel,
+        metadata: Mapping[str, Any],
+        row: int,
+        past_row: int,
         generation: int,
         history: HistorySettings,
     ) -> "SharedSegment":
-        """Allocate the memory of a plant; its rows and edits are zero.
+        """Allocate the memory of a model; its rows and edits are zero.
 
         Args:
-            plant: The plant.
-            described: Descriptions of its robots.
+            model: The model.
+            metadata: Description of the plant, as in the header of a state log.
+            row: Length of a row in words.
+            past_row: Length of a past state in words.
             generation: Number of the model, counted from 1.
             history: Which past states are kept.
 
         Raises:
             UserInputError: There is not enough memory.
         """
-        model = plant.model
-        metadata = json.dumps(describe(plant, described)).encode()
-        binary = int(mujoco.mj_sizeModel(model))
-        arrays = row_arrays(plant.sample.state, plant.data, plant.references.values)
-        row = size(arrays)
-        edits = len(gather(model))
-        past_row = _padded(size([*arrays, *plant.extensions.arrays.values()]))
+        text = json.dumps(metadata).encode()
+        binary, edits = int(mujoco.mj_sizeModel(model)), len(gather(model))
+        past_row = _padded(past_row)
         past = history.capacity(past_row)
         words = _HEADER + SLOTS * _padded(row) + _padded(edits) + past * past_row
-        block = MemoryBlock.create(8 * words + len(metadata) + binary)
+        block = MemoryBlock.create(8 * words + len(text) + binary)
         header = block.integers
-        header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(metadata), binary
+        header[_GENERATION], header[_METADATA], header[_MODEL] = generation, len(text), binary
         header[_ROW], header[_EDITS] = row, edits
         header[_PAST], header[_PAST_ROW] = past, past_row
         segment = cls(block)
         begin = segment._metadata_at
-        block.memory[begin : begin + len(metadata)] = metadata
-        buffer = np.frombuffer(block.memory, np.uint8, binary, begin + len(metadata))
+        block.memory[begin : begin + len(text)] = text
+        buffer = np.frombuffer(block.memory, np.uint8, binary, begin + len(text))
         mujoco.mj_saveModel(model, None, buffer)
         header[_MAGIC_AT] = _MAGIC
         return segment

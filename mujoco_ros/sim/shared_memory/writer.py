@@ -12,8 +12,9 @@ from mujoco_ros.sim.shared_memory.model_values import ModelValues
 from mujoco_ros.sim.shared_memory.past_rows import PastRows
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings
 from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
-from mujoco_ros.sim.shared_memory.state_row import Copies, copies, row_arrays
+from mujoco_ros.sim.shared_memory.state_row import Copies, copies, row_arrays, size
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state_log.scene_description import describe
 
 Describe = Callable[[Plant], Sequence[RobotDescription]]
 
@@ -40,9 +41,16 @@ class SegmentWriter:
         Raises:
             UserInputError: There is not enough memory.
         """
-        self.segment = SharedSegment.create(plant, described, generation, history)
         data, references, sample = plant.data, plant.references.values, plant.sample
         stepped = row_arrays(sample.state, data, references, sample)
+        self.segment = SharedSegment.create(
+            plant.model,
+            describe(plant, described),
+            row=size(stepped),
+            past_row=size([*stepped, *plant.extensions.arrays.values()]),
+            generation=generation,
+            history=history,
+        )
         self._present = plant.present
         paused = row_arrays(plant.present.state, data, references)
         self.stepped = [copies(row, stepped) for row in self.segment.rows]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import StateField
 
 STATE = "state"
@@ -26,20 +25,6 @@ class Field:
     def size(self) -> int:
         """Number of elements."""
         return int(np.prod(self.shape, dtype=int))
-
-
-def row_arrays(plant: Plant) -> dict[str, np.ndarray]:
-    """Return the arrays of a row, as of the last sample."""
-    sample = plant.sample
-    derived = (sample.sensordata, sample.qacc, sample.qfrc_actuator)
-    measured = {} if plant.realism is None else plant.realism.measured_fields
-    return {
-        STATE: sample.state,
-        **dict(zip(DERIVED, derived, strict=True)),
-        "references": plant.references.values,
-        **plant.extensions.at_step,
-        **measured,
-    }
 
 
 def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log.fields import STATE, row_arrays, row_fields
+from mujoco_ros.sim.state_log.fields import DERIVED, STATE, row_fields
 
 _BYTES = 32 << 20
 _FEWEST, _MOST = 1024, 1 << 16
@@ -31,7 +31,7 @@ class RingBuffer:
     def __init__(self, plant: Plant, every: int) -> None:
         """Allocate rows for `plant`, the present or next one of a simulation."""
         self.plant = plant
-        arrays, state = row_arrays(plant), state_fields(plant.model, plant.data)
+        arrays, state = _row_arrays(plant), state_fields(plant.model, plant.data)
         self.fields = row_fields(arrays, state)
         self.every = every
         self.timestep = float(plant.model.opt.timestep)
@@ -77,3 +77,17 @@ class RingBuffer:
     def remove(self, count: int) -> None:
         """Free the space of the oldest `count` rows."""
         self.removed += count
+
+
+def _row_arrays(plant: Plant) -> dict[str, np.ndarray]:
+    """Return the arrays of a row, as of the last sample."""
+    sample = plant.sample
+    derived = (sample.sensordata, sample.qacc, sample.qfrc_actuator)
+    measured = {} if plant.realism is None else plant.realism.measured_fields
+    return {
+        STATE: sample.state,
+        **dict(zip(DERIVED, derived, strict=True)),
+        "references": plant.references.values,
+        **plant.extensions.at_step,
+        **measured,
+    }

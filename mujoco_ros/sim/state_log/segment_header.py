@@ -4,33 +4,27 @@ import dataclasses
 import json
 import math
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.actuators import control_names
-from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
     check_plugins_registered,
-    used_plugins,
 )
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
-from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log.fields import Field, to_json
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.fields import Field
 
 T = TypeVar("T")
 
@@ -41,15 +35,12 @@ _NEEDED = {
 }
 """Fields that the rows of all versions have, and their number of dimensions."""
 
-_FILES = frozenset({"gains", "urdf"})
-"""Keys of files that a reader may not have; their contents are in the model."""
-
 MAX_MODEL_BYTES = 1 << 31
 _LARGEST_ROW = 1 << 28
 """Most numbers of a row."""
 _MOST_STEPS = 1 << 31
 """Most steps per row."""
-_MODEL = "model.mjb"
+MODEL = "model.mjb"
 _LEVEL = 1  # a third of the size; higher levels take several times as long for little gain
 
 
@@ -132,56 +123,6 @@ class SegmentHeader:
             raise UserInputError("the field 'references' has not the joints of the references")
 
 
-def describe_rows(ring: RingBuffer, described: Sequence[RobotDescription]) -> dict[str, Any]:
-    """Return the header of the rows of a buffer, as JSON types."""
-    return describe(ring.plant, described) | {
-        "timestep": ring.timestep,
-        "every": ring.every,
-        "fields": to_json(ring.fields),
-    }
-
-
-def describe(plant: Plant, described: Sequence[RobotDescription]) -> dict[str, Any]:
-    """Return the description of a plant without its model, as JSON types."""
-    model, config = plant.model, plant.assembly.config
-    return {
-        "scene": config.name,
-        "mujoco": mujoco.__version__,
-        "plugins": used_plugins(model),
-        "joints": {
-            model.joint(j).name: [int(model.jnt_qposadr[j]), int(model.jnt_dofadr[j])]
-            for j in range(model.njnt)
-        },
-        "actuators": control_names(model),
-        "sensors": {
-            model.sensor(s).name: [int(model.sensor_adr[s]), int(model.sensor_dim[s])]
-            for s in range(model.nsensor)
-        },
-        "references": list(plant.joints.names),
-        "robots": [
-            {name: value for name, value in _plain(_measured(robot)).items() if name not in _FILES}
-            | {
-                "model": _MODEL,
-                "namespace": config.namespace(robot),
-                "prefix": part.prefix,
-                "description": description.urdf,
-                "pose": _plain(description.pose),
-            }
-            for robot, part, description in zip(
-                config.robots, plant.assembly.robots, described, strict=True
-            )
-        ],
-        "objects": [
-            _plain(part.config) | {"model": _MODEL, "prefix": part.prefix}
-            for part in plant.assembly.parts
-            if isinstance(part.config, ObjectConfig)
-        ],
-        "cameras": [_plain(camera) for camera in config.cameras],
-        "lidars": [_plain(lidar) for lidar in config.lidars],
-        "merged": config.merged,
-    }
-
-
 def pack(model: mujoco.MjModel, header: dict[str, Any]) -> list[bytes]:
     """Return the content of a segment record."""
     text = json.dumps(header).encode()
@@ -262,7 +203,7 @@ def read_model(binary: bytes) -> mujoco.MjModel:
         ValueError: It is not one of this version of MuJoCo.
     """
     with silence_compiler():
-        return mujoco.MjModel.from_binary_path(_MODEL, {_MODEL: binary})
+        return mujoco.MjModel.from_binary_path(MODEL, {MODEL: binary})
 
 
 def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log") -> Assembly:
@@ -306,24 +247,3 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
 
 def _config(cls: type[T], entry: Mapping[str, Any], where: str) -> T:
     return from_dict(cls, {k: v for k, v in entry.items() if k not in _PART_KEYS}, where)
-
-
-def _measured(robot: RobotConfig) -> RobotConfig:
-    """Return a robot whose drives and motors are ideal: their effects are in the rows."""
-    if robot.realism is None:
-        return robot
-    return dataclasses.replace(robot, realism=dataclasses.replace(robot.realism, actuators={}))
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    """Return a dataclass as JSON types, without None."""
-    content: dict[str, Any] = _jsonable(dataclasses.asdict(value))
-    return content
-
-
-def _jsonable(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _jsonable(entry) for name, entry in value.items() if entry is not None}
-    if isinstance(value, frozenset):
-        return sorted(value)
-    return str(value) if isinstance(value, Path) else value

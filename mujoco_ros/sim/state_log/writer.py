@@ -16,7 +16,8 @@ from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.segment_header import describe_rows, pack
+from mujoco_ros.sim.state_log.scene_description import describe_rows
+from mujoco_ros.sim.state_log.segment_header import pack
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
