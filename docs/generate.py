@@ -31,7 +31,6 @@ from mujoco_ros.bridge.perturbation.plugin_parameters import PLUGIN
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
-from mujoco_ros.cameras.ros.camera import camera_topics
 from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.modes import POSITION
@@ -49,7 +48,7 @@ from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
 from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL
+from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
@@ -331,7 +330,7 @@ def _optical_sensors(layout: ModelLayout) -> Iterable[tuple[str, ...]]:
     """Yield a row for each camera and lidar."""
     for camera in layout.every_camera:
         size = f"images, {camera.width} x {camera.height}"
-        topics = _absolute(f"{camera_topics(camera)}/…")
+        topics = _absolute(f"{camera_topics(camera.namespace, camera.name)}/…")
         yield (topics, size, f"{camera.rate:g}", f"`{camera.frame}`")
     for lidar in layout.every_lidar:
         kind, topic = ("LaserScan", "scan") if lidar.is_scan else ("PointCloud2", "points")
