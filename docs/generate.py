@@ -79,12 +79,11 @@ mujoco:
       imu: 1000.0
 ```
 
-Parameters with "at run time" in the column "Set" can be changed later, for example by
+If the column "Set" says "at run time", you can change a parameter later, for example by
 `ros2 param set /mujoco real_time_factor 0.5`. A rejected request changes nothing, and its result
-contains the reason. `set_parameters_atomically` applies all of its values or none. A float
-parameter accepts a whole number. Accepted values take effect at the next physics step, all values
-of a request at the same one, and are logged. Parameters with "by the model" are read-only
-descriptions. `make sim` sets `tf` to `all`, because no other node publishes the links there.
+contains the reason. `set_parameters_atomically` applies all of its values or none. Accepted values
+take effect together at the next physics step, and are logged. Parameters with "by the model" are
+read-only descriptions. `make sim` sets `tf` to `all`, because no other node publishes the links.
 
 ## Of the simulator
 
@@ -110,8 +109,8 @@ unchanged. Parameters of colours and sizes are declared when they are first set.
 EXTENSIONS_HEAD = """
 ## Of each extension
 
-`<name>` is the name of an [extension](../how-to/extend_the_simulator.md) of the scene, and here
-that of a shipped one. The parameters of an extension of a robot with a namespace are under that.
+`<name>` is the name of an [extension](../how-to/extend_the_simulator.md) of the scene; here the
+shipped extensions. With a robot in a namespace, its parameters are under the namespace.
 
 """
 
@@ -134,10 +133,10 @@ ros2 param dump /mujoco > tuned.yaml
 ros2 param load /mujoco tuned.yaml
 ```
 
-`gains_file` sets all gains at once, and a reset then restores these. Gains in the same request, or
+`gains_file` sets all gains at once, and a reset then restores them. Gains in the same request, or
 at the start, override the file. Relative paths start from the working directory of the simulator.
-Loading a dump skips parameters that can only be set at the start, and reports them; at the start, a
-dump is a parameter file.
+Loading a dump skips parameters that can only be set at the start. At the start, a dump is a
+parameter file.
 
 """
 
@@ -162,10 +161,10 @@ Names as in ros2_controllers' joint_trajectory_controller.
 GRIPPER_HEAD = """
 ### Gripper
 
-Of a robot whose scene names its [`gripper`](scenes.md#a-robot). The defaults are those of a
-gripper that moves in metres. Of one that turns, `goal_tolerance` is 0.01 rad, and `max_velocity`
-1 rad/s. Names as in ros2_controllers'
-parallel_gripper_controller. [Control](../explanation/control.md#the-gripper) explains them.
+For a robot whose scene names its [`gripper`](scenes.md#a-robot). The defaults are for a gripper
+that moves in metres. For a gripper that turns, `goal_tolerance` is 0.01 rad, and `max_velocity`
+1 rad/s. Names as in ros2_controllers' parallel_gripper_controller.
+[Control](../explanation/control.md#the-gripper) explains them.
 
 """
 

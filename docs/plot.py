@@ -37,7 +37,7 @@ STYLE = {
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """A line of a panel; those of one label share an entry of the legend.
+    """A line of a panel; lines with the same label share an entry of the legend.
 
     Attributes:
         x: Where on the horizontal axis.  # (n,)

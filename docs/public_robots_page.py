@@ -44,10 +44,10 @@ numbers of your own model, and more.
   the files in its cache.
 - **Drift** and **speed**: largest distance of a driven joint from its start, and its largest speed
   in the last 0.2 s, of hinges [mrad, mrad/s] and slides. Under gravity, the drift is the sag of the
-  joint: gains are those of the model or derived, and `gravity_compensation` is off. Muscles,
+  joint: gains come from the model or are derived, and `gravity_compensation` is off. Muscles,
   velocity servos and motors that share a joint do not hold a position.
 - **Base**: largest distance of a floating base from its start [mm]. A model without a floor falls.
-- **Sensors**, **actuators**: those with a topic, of all MuJoCo sensors and controls of the model.
+- **Sensors**, **actuators**: MuJoCo sensors and controls with a topic, of all in the model.
 
 """
 

@@ -14,18 +14,18 @@ _HEAD = """\
 
 Every sensor of a model has a topic. A message is built and published only while there is a subscriber. `<ns>` is empty for a single robot. Each rate is a [parameter](parameters.md), `publish_rate.<kind>`, and a
 [key of a robot](scenes.md#publish_rate). With the parameter `sensor_noise`, every sensor has Gaussian noise with the deviation in
-its attribute `noise`. [Cameras](cameras.md) and [lidars](lidars.md) have pages of their own.
+its attribute `noise`. [Cameras](cameras.md) and [lidars](lidars.md) have separate pages.
 
 ## Sensors with messages of their own
 
 """
 
 _NOTES = """
-- MuJoCo sensors in one row form one message if they are on the same object, with the same reference; it is named after that
-  object. Others are named after the sensor. A second sensor of a type on an object is a sensor of its own.
+- MuJoCo sensors in one row form one message if they are on the same object, with the same reference. The message is named
+  after the object, all others after the sensor. A second sensor of a type on an object has its own message.
 - An imu, a wrench, a pose, a twist and an accel may lack a part. Numbers that are not measured are NaN; in an Imu, a covariance that
   starts with −1 marks them. A framequat beside a gyro or an accelerometer belongs to the IMU, and to a pose if there is a framepos.
-- The frame of a pose, a twist and an axis is that of the reference (`reftype`, `refname`), or `world` without one. Bodies and
+- A pose, a twist and an axis are in the frame of their reference (`reftype`, `refname`), or in `world` without one. Bodies and
   sites have TF frames with their names. MuJoCo's type `body` is the inertial frame, `<body>_inertial` in TF; a geom has
   `<geom>_geom`, and a camera `<camera>_camera`, in MuJoCo's convention (−z forward).
 - A framelinacc reports the specific force, as an accelerometer does: +g upwards at rest. `base_accel` is without gravity.
@@ -75,8 +75,8 @@ It needs no sensor in the model. Each pair of collisions in contact has one entr
 ros2 topic echo /contact_states --once
 ```
 
-`/contacts` shows the same contacts [in RViz](../how-to/use_rviz.md#contacts). The messages are those of Gazebo's bridge; a
-subscriber needs the package `ros_gz_interfaces`, without Gazebo.
+`/contacts` shows the same contacts [in RViz](../how-to/use_rviz.md#contacts). Gazebo's bridge has the same messages; a
+subscriber needs the package `ros_gz_interfaces`, but not Gazebo.
 """
 
 
@@ -132,7 +132,7 @@ _ELEMENTS = {
     "geomnormal": "normal",
     "geomfromto": "fromto",
 }
-"""Elements of MJCF whose name differs from that of the type."""
+"""Elements of MJCF whose name differs from the name of the type."""
 
 
 def _element(sensor: mujoco.mjtSensor) -> str:

@@ -66,9 +66,9 @@ def test_the_readme_links_the_index_and_the_index_links_every_page():
     assert set(ROOT.glob("docs/**/*.md")) - {index} <= targets(index)
 
 
-def test_every_page_is_of_one_of_four_kinds():
+def test_every_page_is_of_one_of_five_kinds():
     kinds = {page.parent.name for page in ROOT.glob("docs/**/*.md") if page.name != "index.md"}
-    assert kinds == {"tutorials", "how-to", "reference", "explanation"}
+    assert kinds == {"tutorials", "how-to", "reference", "explanation", "development"}
 
 
 def test_the_readme_is_short_and_has_animations():

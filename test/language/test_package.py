@@ -43,10 +43,6 @@ class Permission(NamedTuple):
 
 
 PERMISSIONS = (
-    Permission("mujoco_ros/controllers/library/stand/*", "posture", "users name `HoldPosture`"),
-    Permission("mujoco_ros/cameras/ros/shared_renderer.py", "looks", "a ROS parameter"),
-    Permission("test/cameras/ros/test_shared_renderer.py", "looks", "a ROS parameter"),
-    Permission("mujoco_ros/recording/bag_file.py", "tell", "a method of Python's files"),
     Permission("mujoco_ros/control/trajectory/*", "follower", "it follows a joint trajectory"),
     Permission("mujoco_ros/control/trajectory/*", "followers", "they follow a joint trajectory"),
     Permission("test/control/trajectory/*", "follower", "the name of the tested module"),
@@ -123,49 +119,49 @@ def test_the_public_classes_of_the_package_have_different_names() -> None:
 
 
 SAMPLE = '''
-"""A module that is told nothing."""
+"""A module that is a servant."""
 
 import module as outbox
 
-LOOKS = 1
+EYES = 1
 
 
-class WhoeverRuns:
+class LoserRuns:
     """Fine."""
 
-    telling: int = 0
+    doors: int = 0
 
     def __init__(self, companion):
-        self._was_heard = companion
+        self._namesakes = companion
 
 
-def go(stand_still, *, seat):
-    # A comment that is on
-    # its way.
-    log("no posture " "of the robot")
-    raise ValueError(f"joint {stand_still} is on the" " way")
+def go(how_manieth, *, seat):
+    # A comment on who
+    # has a joint.
+    log("no followers " "of the robot")
+    raise ValueError(f"joint {how_manieth} is acting on the" " world")
 '''
 
 
 def test_banned_words_are_found_in_names_docstrings_comments_and_messages() -> None:
-    found = list(findings("package/hears/the_surroundings.py", SAMPLE))
+    found = list(findings("package/companions/the_surroundings.py", SAMPLE))
     lines = sorted(tuple(it.message.split(": ")[:2]) for it in found)
-    path = "package/hears/the_surroundings.py"
+    path = "package/companions/the_surroundings.py"
     assert [(place.removeprefix(f"{path}:"), text) for place, text in lines] == [
-        (path, "'hears' is banned; write"),
+        (path, "'companions' is banned; write"),
         (path, "'surroundings' is banned; write"),
-        ("12", "'telling' is banned; write"),
+        ("12", "'doors' is banned; write"),
         ("14", "'companion' is banned; write"),
-        ("15", "'heard' is banned; write"),
+        ("15", "'namesakes' is banned; write"),
+        ("18", "'how manieth' is banned; write"),
         ("18", "'seat' is banned; write"),
-        ("18", "'stand still' is banned; write"),
-        ("19", "'on its way' is banned; write"),
-        ("2", "'told' is banned; write"),
-        ("21", "'posture' is banned; write"),
-        ("22", "'on the way' is banned; write"),
+        ("19", "'who has a joint' is banned; write"),
+        ("2", "'servant' is banned; write"),
+        ("21", "'followers' is banned; write"),
+        ("22", "'acting on the world' is banned; write"),
         ("4", "'outbox' is banned; write"),
-        ("6", "'LOOKS' is banned; write"),
-        ("9", "'Whoever' is banned; write"),
+        ("6", "'EYES' is banned; write"),
+        ("9", "'Loser' is banned; write"),
     ]
 
 
@@ -173,10 +169,10 @@ def test_banned_words_are_found_in_names_docstrings_comments_and_messages() -> N
     "source",
     [
         "import module\nmodule.tell(module.companion)",
-        "camera.lookat = bearing",
-        "class Retold: ...",
-        "pose = 'cam_looks_at'",
-        "# Run ``make pictures``; `told` is a name of another library.",
+        "camera.eyesight = bearing",
+        "class Unseated: ...",
+        "pose = 'cam_eyes_at'",
+        "# Run ``make doors``; `seat` is a name of another library.",
     ],
 )
 def test_names_of_other_libraries_and_longer_words_are_no_banned_words(source: str) -> None:
@@ -184,9 +180,9 @@ def test_names_of_other_libraries_and_longer_words_are_no_banned_words(source: s
 
 
 def test_a_permission_holds_for_its_word_in_its_files_only() -> None:
-    source = "follower = 1\ntold = 2"
+    source = "follower = 1\nseat = 2"
     (other,) = messages(findings("mujoco_ros/control/trajectory/module.py", source))
-    assert "told" in other
+    assert "seat" in other
     assert len(messages(findings("mujoco_ros/control/module.py", source))) == 2
 
 
