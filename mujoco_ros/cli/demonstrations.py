@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, integer_from
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cli.status_lines import write
 from mujoco_ros.controllers.evaluation.demonstrations.demonstration_replay import (
     replay_demonstration,
 )
@@ -154,9 +154,7 @@ class DatasetJob:
                     written.append({**description, "conditions": dict(it.conditions)})
                     total += frames
                 if count % tenth == 0 or count == len(chosen):
-                    text = f"{count} of {len(chosen)} written into the dataset"
-                    if not report(text, now=True):
-                        sys.stderr.write(f"{text}\n")
+                    write(f"{count} of {len(chosen)} written into the dataset", "evaluate")
             if not written:
                 raise UserInputError("all episodes are shorter than a frame: there is no dataset")
             writer.finish({**self._description, "episodes": written})

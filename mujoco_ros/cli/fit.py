@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cli.status_lines import report, write
 from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.overlay_file import (
     SCENE_SUFFIXES,
@@ -81,8 +81,7 @@ def _fit(options: argparse.Namespace) -> int:
 
 
 def _progress(text: str) -> None:
-    if not report(text, now=True):
-        sys.stderr.write(f"fit: {text}\n")
+    write(text, "fit")
 
 
 def _parser() -> argparse.ArgumentParser:

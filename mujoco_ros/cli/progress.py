@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import timedelta
 from typing import TextIO
 
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cli.status_lines import report, write
 from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
@@ -91,9 +91,10 @@ class _ProgressBar:
         bar = f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] " if self._terminal else ""
         text = f"{bar}{count} of {self._total}, {good} succeeded, {count - good} failed, {ending}"
         is_tenth = self._total >= _LONG_RUN and count % (self._total // 10) == 0
-        if not report(text, now=self._terminal or is_tenth) and (self._terminal or is_tenth):
-            self._stream.write(f"\r{text} \x1b[K" if self._terminal else f"{text}\n")
-            self._stream.flush()
+        if self._terminal or is_tenth:
+            write(text, "evaluate", self._stream)
+        else:
+            report(text)
 
     def end(self) -> None:
         if self._terminal:

@@ -38,10 +38,11 @@ class StatusLines:
         self._began = now()
         self._due = self._began + _FIRST_S
         self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="status lines", daemon=True)
 
     def start(self) -> None:
         """Report from a thread until `end`."""
-        threading.Thread(target=self._run, name="status lines", daemon=True).start()
+        self._thread.start()
 
     def check(self) -> None:
         """Write a line if one is due."""
@@ -59,6 +60,8 @@ class StatusLines:
     def end(self) -> None:
         """Write no more lines."""
         self._ended.set()
+        if self._thread.is_alive():
+            self._thread.join()
         if self._is_line_open:
             self._put("\n")
 
@@ -90,11 +93,20 @@ def end() -> None:
     _lines = None
 
 
-def report(text: str, *, now: bool = False) -> bool:
-    """Set what this process does, and write it at once with `now`; return whether it reports."""
-    if _lines is None:
-        return False
-    _lines.text = text
-    if now:
-        _lines.write(text)
-    return True
+def report(text: str) -> None:
+    """Set what this process does."""
+    if _lines is not None:
+        _lines.text = text
+
+
+def write(text: str, program: str, stream: TextIO | None = None) -> None:
+    """Set what this process does, and write it now.
+
+    Args:
+        text: What it does.
+        program: Name of the program, for a process that does not report.
+        stream: Where such a process writes; None is standard error.
+    """
+    report(text)
+    lines = _lines or StatusLines(program, sys.stderr if stream is None else stream)
+    lines.write(text)

@@ -91,7 +91,7 @@ def _foot(
     """Return the touch sensor below the last joint of a leg, or of several the foot's."""
     model = elements.model
     bodies = [int(model.jnt_bodyid[elements.id("joint", joint)]) for joint in leg]
-    remedy = f"name those of all feet as 'feet', '{NONE}' for none"
+    remedy = f"name the touch sensors of all feet as 'feet', '{NONE}' for none"
     if not all(_carries(model, upper, lower) for upper, lower in pairwise(bodies)):
         what = f"foot of the joints {', '.join(leg)}, which are no leg"
         raise ambiguous(what, _listed(elements, touches), remedy)

@@ -215,7 +215,7 @@ def complete_folder(path: Path) -> Iterator[Path]:
 def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
     """Create a file that only its user can read, and return its descriptor, for writing.
 
-    Arguments and errors are those of `complete_file`.
+    It has the arguments and errors of `complete_file`.
     """
     if below is not None:
         create_folder(below)

@@ -6,6 +6,7 @@ a minute on a busy machine, and memory that a copy shares.
 
 import ctypes
 import gc
+import logging
 import os
 import select
 import signal
@@ -19,6 +20,7 @@ from importlib import import_module
 from threading import Lock
 from typing import NoReturn
 
+_LOG = logging.getLogger(__name__)
 _SET_PARENT_DEATH_SIGNAL, _SET_NAME = 1, 15
 _prctl = ctypes.CDLL(None).prctl  # found now: a thread may hold the loader's lock at a fork
 _MODULE_BYTES = 256
@@ -82,12 +84,20 @@ class ForkServer:
     """A copy of this process that waits for requests; it ends with this process."""
 
     def __init__(self) -> None:
-        """Fork it; this process must not have started threads of its own."""
+        """Fork it; this process must not have started threads of its own.
+
+        Raises:
+            OSError: There is no process or descriptor left.
+        """
         self._lock = Lock()
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         parent = os.getpid()
         with theirs:
-            self.pid = os.fork()
+            try:
+                self.pid = os.fork()
+            except OSError:
+                self._control.close()
+                raise
             if self.pid == 0:
                 self._control.close()
                 _serve(theirs, parent)
@@ -100,7 +110,7 @@ class ForkServer:
             descriptor: An open file, which the process gets.
 
         Raises:
-            OSError: The server has ended.
+            OSError: The server has ended, or cannot fork.
         """
         status, theirs = os.pipe()
         try:
@@ -114,7 +124,7 @@ class ForkServer:
         pid = _read_number(status)
         if pid is None:
             os.close(status)
-            raise ChildProcessError("the fork server has ended")
+            raise ChildProcessError("the fork server has ended, or cannot fork")
         return ForkedProcess(pid, status)
 
     def close(self) -> None:
@@ -130,8 +140,16 @@ _servers: list[ForkServer] = []
 
 @contextmanager
 def serving() -> Iterator[None]:
-    """Have a server in the block, which begins after the imports and before threads start."""
-    server = ForkServer()
+    """Have a server in the block, which begins after the imports and before threads start.
+
+    Where the server cannot be forked, workers are new interpreters, and a warning says so.
+    """
+    try:
+        server = ForkServer()
+    except OSError as error:
+        _LOG.warning("worker processes will start slowly: no fork server: %s", error.strerror)
+        yield
+        return
     _servers.append(server)
     try:
         yield
@@ -168,7 +186,13 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
                         os.kill(pid, signal.SIGKILL)
                         os.waitpid(pid, 0)
                     os._exit(0)
-                own, pid = os.getpid(), os.fork()
+                own = os.getpid()
+                try:
+                    pid = os.fork()
+                except OSError:  # the client sees that the pipe is closed
+                    os.close(files[0])
+                    os.close(files[1])
+                    continue
                 if pid == 0:
                     _run(module.decode(), files[0], own)
                 os.close(files[0])

@@ -85,7 +85,7 @@ class McapScan:
         path: The file.
         profile: Profile of the file, such as ``ros2``.
         schemas: Schemas by id.
-        channels: Channels by id; those of messages may be missing.
+        channels: Channels by id; a channel that has messages may be missing.
         blocks: Blocks of sound messages, in the order of the file.
         counts: Number of sound messages by channel.
         damages: Damaged bytes, in the order of the file.

@@ -6,12 +6,13 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
-from mujoco_ros.cli.status_lines import StatusLines
+from mujoco_ros.cli.status_lines import StatusLines, write
 
 ROOT = Path(__file__).resolve().parents[2]
 TIMEOUT_S = 250.0
@@ -105,9 +106,39 @@ def test_ctrl_c_ends_a_program_that_imports_its_modules_without_a_traceback(modu
 
 def test_another_program_that_imports_the_package_keeps_its_handler():
     code = "import signal, mujoco_ros.cli.status_lines as it; print(signal.getsignal(signal.SIGINT)"
-    code += " is signal.default_int_handler, it.report('x'))"
+    code += " is signal.default_int_handler, it._lines)"
     command = [sys.executable, "-c", code, "record"]
-    assert subprocess.check_output(command, cwd=ROOT, text=True) == "True False\n"
+    assert subprocess.check_output(command, cwd=ROOT, text=True) == "True None\n"
+
+
+class Slow(StringIO):
+    """A stream that a thread writes to while the result is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begun, self.may_continue = threading.Event(), threading.Event()
+
+    def write(self, text: str) -> int:
+        self.begun.set()
+        assert self.may_continue.wait(TIMEOUT_S)
+        return super().write(text)
+
+
+def test_a_line_that_is_being_written_comes_before_the_result():
+    stream, clock = Slow(), Clock()
+    lines = StatusLines("fit", stream, clock)
+    clock.time += 3.0
+    lines.start()
+    assert stream.begun.wait(TIMEOUT_S)
+    threading.Timer(0.1, stream.may_continue.set).start()
+    lines.end()
+    assert stream.getvalue() == "fit: loading, 3 s\n"
+
+
+def test_a_process_that_does_not_report_writes_lines_with_its_name():
+    stream = StringIO()
+    write("2 of 3 are done", "evaluate", stream)
+    assert stream.getvalue() == "evaluate: 2 of 3 are done\n"
 
 
 def test_a_tool_that_is_interrupted_has_one_line(tmp_path):

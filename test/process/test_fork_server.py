@@ -1,5 +1,6 @@
 """Processes that a copy of this one forks."""
 
+import errno
 import os
 import select
 import signal
@@ -16,7 +17,7 @@ import pytest
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.fork_server import ForkServer
 from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimits, used_memory
-from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.process.worker_process import WorkerProcess, _Setup
 
 MODULE = """
 import os, time
@@ -161,3 +162,42 @@ def test_a_process_that_has_ended_before_its_id_is_read_is_no_other_process(
     assert process.pid < int(Path("/proc/sys/kernel/pid_max").read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(process.pid, 0)
+
+
+def refuse() -> int:
+    raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+
+def test_where_no_process_can_be_forked_the_block_runs_without_a_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(os, "fork", refuse)
+    with fork_server.serving():
+        assert fork_server.server() is None
+    assert [it.levelname for it in caplog.records] == ["WARNING"]
+    assert "Resource temporarily unavailable" in caplog.text
+
+
+def test_a_server_that_cannot_fork_keeps_its_other_processes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "forked_worker.py").write_text(MODULE)
+    monkeypatch.syspath_prepend(tmp_path)
+    begun, fork = [], os.fork
+
+    def fork_twice() -> int:  # the server, then one worker
+        begun.append(0)
+        return fork() if len(begun) < 3 else refuse()
+
+    monkeypatch.setattr(os, "fork", fork_twice)
+    with fork_server.serving():
+        made = fork_server.server()
+        assert made is not None
+        ours, theirs = Pipe()
+        first = made.fork("forked_worker", theirs.fileno())
+        with pytest.raises(ChildProcessError):
+            made.fork("forked_worker", theirs.fileno())
+        ours.send(None)
+        ours.send(_Setup(None))
+        ours.send(1)
+        assert ours.recv() == (True, first.pid)

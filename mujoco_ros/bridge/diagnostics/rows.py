@@ -3,12 +3,16 @@
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport, Metric
+from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport, Metric
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.sim.stepping.status import Status
 
 _ENERGIES = ("potential energy [J]", "kinetic energy [J]")
+_STOPPED = 0.01
+"""Achieved real-time factor of a clock that is stopped."""
+_LONG_WAIT_S = 0.5
+"""Wait of the clock between two reports that is reported."""
 _STREAMS = frozenset(
     (
         CommandSource.JOINT_COMMANDS,
@@ -36,10 +40,13 @@ def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> Diagnostic
     status = now.status
     dropped = status.dropped - before.status.dropped
     late = status.late_steps - before.status.late_steps
-    text = "keeps time"
+    text, level = "keeps time", OK
     metrics: tuple[Metric, ...] = ()
     if status.paused:
         text = "paused"
+    elif status.achieved_factor < _STOPPED and status.waited > _LONG_WAIT_S:
+        text = "the clock is stopped: it waits for a command, or for a result of a controller"
+        level = WARN
     elif not status.factor:
         text = "as fast as possible"
     else:
@@ -64,6 +71,7 @@ def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> Diagnostic
             "simulated time [s]": f"{status.sim_time:.3f}",
             "real-time factor asked": f"{status.factor:g}",
             "real-time factor achieved": f"{status.achieved_factor:.4f}",
+            "waited for commands or results [s]": f"{status.waited:.3f}",
             "lag [ms]": f"{1e3 * status.lag:.3f}",
             "time dropped in total [s]": f"{status.dropped:.6f}",
             "deadline misses in total": str(status.late_steps),
@@ -72,6 +80,7 @@ def real_time(now: DiagnosticSnapshot, before: DiagnosticSnapshot) -> Diagnostic
             **_percentiles("step period", status.period),
             **_percentiles("step cost", status.step_cost),
         },
+        level=level,
         metrics=metrics,
     )
 

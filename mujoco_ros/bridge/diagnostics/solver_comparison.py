@@ -48,6 +48,5 @@ class SolverComparison(Component):
         check = check_solver(plant.model, state)
         if not check.is_passed:
             self._node.get_logger().warning(
-                f"scene '{plant.assembly.config.name}': {check}. Choose another one with "
-                "physics.solver or physics.jacobian, and report the model"
+                f"scene '{plant.assembly.config.name}': {check}. {check.remedy}"
             )

@@ -14,6 +14,7 @@ from mujoco_ros.controllers.interface.observation import (
     ImuReading,
     Observation,
     Pose,
+    named_reading,
 )
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
@@ -21,7 +22,7 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 )
 from mujoco_ros.controllers.planning.kinematics.sole import Sole, find_soles
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.sensors.robot_sensors import choose_imu
+from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -232,9 +233,7 @@ class BaseEstimator:
         """Return the reading of the IMU and its site."""
         if self._site is None:
             self._site = self._find_imu(tuple(imus), tuple(imus))
-        if self._imu not in imus:
-            raise unknown("IMU", self._imu, tuple(imus))
-        imu = imus[self._imu]
+        imu = named_reading("IMU", self._imu, imus)
         if not isfinite(float(imu.angular_velocity.sum() + imu.linear_acceleration.sum())):
             raise UserInputError(
                 f"IMU '{self._imu}' must measure angular velocity and linear acceleration"
@@ -246,7 +245,7 @@ class BaseEstimator:
         model = self.robot.model
         sites: dict[str, int] = {}
         for name in names:
-            site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
+            site = find_sensor_site(model, self._prefix, name)
             if site >= 0 and model.body_rootid[model.site_bodyid[site]] == self.robot.base:
                 sites[name] = site
         if not sites:
@@ -263,7 +262,7 @@ class BaseEstimator:
 
     def _sensor_axes(self, name: str) -> np.ndarray:
         """Return the vertical of the upright initial configuration in a sensor's frame.  # (3,)"""
-        site = mujoco.mj_name2id(self.robot.model, mujoco.mjtObj.mjOBJ_SITE, self._prefix + name)
+        site = find_sensor_site(self.robot.model, self._prefix, name)
         if site < 0:
             raise unknown("force sensor", name, self._site_names())
         vertical: np.ndarray = self.robot.data.site_xmat[site].reshape(3, 3)[2].copy()
@@ -271,13 +270,10 @@ class BaseEstimator:
 
     def _measure_loads(self, observation: Observation) -> None:
         for foot, name in enumerate(self._sensors):
-            if name not in observation.wrenches:
-                raise unknown("force-torque sensor", name, tuple(observation.wrenches))
-            self.loads[foot] = self._force_axes[foot] @ observation.wrenches[name].force
+            wrench = named_reading("force-torque sensor", name, observation.wrenches)
+            self.loads[foot] = self._force_axes[foot] @ wrench.force
         if not self._sensors:
             for foot, name in enumerate(self._feet):
-                if name not in observation.touches:
-                    raise unknown("touch sensor", name, tuple(observation.touches))
-                self.loads[foot] = observation.touches[name]
+                self.loads[foot] = named_reading("touch sensor", name, observation.touches)
         if not isfinite(float(self.loads.sum())):
             raise UserInputError(f"the loads of {', '.join(self._feet)} must be finite numbers")

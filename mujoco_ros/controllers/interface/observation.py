@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, is_dataclass
-from typing import Any, get_args, get_type_hints
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
+from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose as Pose
+
+T = TypeVar("T")
 
 
 def _unknown() -> np.ndarray:
@@ -153,6 +157,23 @@ class Observation:
     def object_age(self, name: str) -> float:
         """Return the age of an object's pose [s]."""
         return max(0.0, self.time - self.object_times.get(name, self.time))
+
+
+def named_reading(kind: str, name: str, readings: Mapping[str, T]) -> T:
+    """Return the reading of a sensor by its name in the model or in topics.
+
+    Args:
+        kind: Kind of sensor, for the error.
+        name: Name of the sensor.
+        readings: Readings by their names in topics.
+
+    Raises:
+        UserInputError: There is no such reading.
+    """
+    token = topic_token(name)
+    if token not in readings:
+        raise unknown(kind, name, readings)
+    return readings[token]
 
 
 def reading(entry: str, values: Mapping[str, Any]) -> Any:

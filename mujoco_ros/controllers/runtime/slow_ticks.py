@@ -1,10 +1,14 @@
-"""Ticks of a controller that take more wall time than there is."""
+"""Ticks of a controller that take more wall time than there is, or that wait for a result."""
 
 import logging
 from dataclasses import dataclass
 
 _LOG = logging.getLogger(__name__)
 _LOG_INTERVAL_S = 10.0
+_LONG_WAIT_S = 3.0
+"""Wait for a result from which on it is reported, at first."""
+_LONGEST_POLL_S = 0.1
+"""Part of a wait between two of its polls that counts; there are none during a pause."""
 _LEAST_S = 0.03
 """Loss from which on it is reported; a loaded machine delays single ticks by some milliseconds."""
 
@@ -75,3 +79,43 @@ class SlowTicks:
         return "; ".join(
             loss.describe(state) for state, loss in list(losses.items()) if loss.lost_s >= _LEAST_S
         )
+
+
+class LongWait:
+    """Logs that the clock waits for a result: after 3 s, and again whenever the wait has doubled.
+
+    Attributes:
+        is_running: Whether there is a wait.
+        spent_s: Wall time of the present wait [s].
+    """
+
+    def __init__(self, controller: str) -> None:
+        """Measure the waits of a controller, by name."""
+        self.is_running, self.spent_s = False, 0.0
+        self._controller = controller
+        self._polled_at = 0.0
+        self._next_s = _LONG_WAIT_S
+
+    def poll(self, state: str, now: float) -> None:
+        """Continue a wait.
+
+        Args:
+            state: The state that awaits the result.
+            now: Monotonic time [s].
+        """
+        if self.is_running:
+            self.spent_s += min(now - self._polled_at, _LONGEST_POLL_S)
+        self.is_running, self._polled_at = True, now
+        if self.spent_s >= self._next_s:
+            self._next_s *= 2.0
+            _LOG.warning(
+                "controller '%s': the clock is stopped: state '%s' has awaited a result, such as "
+                "a plan or an image, for %.0f s",
+                *(self._controller, state, self.spent_s),
+            )
+
+    def end(self) -> None:
+        """End the wait."""
+        if self._next_s > _LONG_WAIT_S:
+            _LOG.info("controller '%s': the clock continues", self._controller)
+        self.is_running, self.spent_s, self._next_s = False, 0.0, _LONG_WAIT_S

@@ -78,6 +78,24 @@ def find_all_sensors(scope: Scope) -> dict[str, tuple[RobotSensor, ...]]:
     return sensors
 
 
+def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
+    """Return the site of a robot that has a sensor's name, also as in topics; -1 if none has.
+
+    Raises:
+        UserInputError: Several sites have the same name in topics.
+    """
+    token = topic_token(name)
+    names = {it: model.site(it).name or f"{prefix}site{it}" for it in range(model.nsite)}
+    found = [
+        site
+        for site, it in names.items()
+        if it.startswith(prefix) and topic_token(it.removeprefix(prefix)) == token
+    ]
+    if len(found) > 1:
+        raise ambiguous(f"site of '{name}'", [names[it] for it in found], "rename one of them")
+    return found[0] if found else -1
+
+
 def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> str:
     """Return the name of the only IMU on a base, or else of the only one.
 

@@ -95,7 +95,7 @@ class Recorder:
             deadline: Monotonic time after which no more messages are taken [s].
 
         Returns:
-            Whether those of all topics were taken.
+            Whether the messages of all topics were taken.
         """
         is_complete = self._write(until=_NEVER, deadline=deadline)
         for known in self._inputs.values():

@@ -154,7 +154,7 @@ def _write_file(contents: BagContents, scan: McapScan, path: Path) -> None:
 
 
 def _add_channels(contents: BagContents, scan: McapScan, file: BagFile) -> dict[int, int]:
-    """Add schemas and channels to a file; return its channels by those of the scanned one."""
+    """Add schemas and channels to a file; return its channels by scanned channel."""
     schemas: dict[tuple[int, str], int] = {}
     channels: dict[int, int] = {}
     for number, channel in scan.channels.items():

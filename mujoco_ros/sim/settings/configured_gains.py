@@ -13,9 +13,11 @@ from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.scene.robot_options.joint_options import gain_options
-from mujoco_ros.sim.settings.derived_gains import derive_gains
+from mujoco_ros.sim.settings.derived_gains import DerivedGains, derive_gains
 
 _LOG = logging.getLogger(__name__)
+_REDUCED = 0.99
+"""Part of a wanted gain below which the gain counts as reduced."""
 
 
 def configured_gains(
@@ -52,6 +54,7 @@ def configured_gains(
         if part in known:
             continue
         names, servo = robot.joints.names, np.flatnonzero(servos[columns])
+        own = gain_options(config.joints, [names[i] for i in servo], f"robot '{robot.name}'")
         if config.gains is not None:
             required = tuple(names[i] for i in servo)
             gains = load_gains(assembly.config.path(config.gains), names, required)
@@ -65,11 +68,11 @@ def configured_gains(
                 BANDWIDTH_HZ,
                 DAMPING_RATIO,
             )
-            gains = derive_gains(assembly.model, data.qpos, robot.joints, servo, timestep)
-            kp[columns][servo], kd[columns][servo] = gains.kp, gains.kd
+            derived = derive_gains(assembly.model, data.qpos, robot.joints, servo, timestep)
+            kp[columns][servo], kd[columns][servo] = derived.used.kp, derived.used.kd
+            _warn_of_reduced_gains(robot, servo, derived, own)
             if not robot.bases:
                 _warn_of_weak_motors(assembly.model, data, robot, servo)
-        own = gain_options(config.joints, [names[i] for i in servo], f"robot '{robot.name}'")
         for joint, given in own.items():
             index = columns.start + names.index(joint)
             for gains_of_all, gain in zip((kp, kd), given, strict=True):
@@ -118,4 +121,26 @@ def _warn_of_weak_motors(
             "%s",
             robot.name,
             ", ".join(weak),
+        )
+
+
+def _warn_of_reduced_gains(
+    robot: RobotLayout, servo: np.ndarray, derived: DerivedGains, own: Collection[str]
+) -> None:
+    """Log the derived gains that are smaller than wanted, but not for joints with their own."""
+    used, wanted = derived
+    reduced = [
+        f"{name} (kp {wanted.kp[row]:.4g} to {used.kp[row]:.4g}, "
+        f"kd {wanted.kd[row]:.4g} to {used.kd[row]:.4g})"
+        for row, name in enumerate(robot.joints.names[joint] for joint in servo)
+        if name not in own
+        and (used.kp[row] < _REDUCED * wanted.kp[row] or used.kd[row] < _REDUCED * wanted.kd[row])
+    ]
+    if reduced:
+        _LOG.warning(
+            "robot '%s': the timestep and the integrator allow only smaller gains of these joints, "
+            "so they are slower: %s; a smaller timestep allows more, and so does the integrator "
+            "implicitfast instead of Euler",
+            robot.name,
+            ", ".join(reduced),
         )

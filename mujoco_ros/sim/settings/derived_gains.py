@@ -1,5 +1,7 @@
 """PD gains derived from the joint-space inertia, for robots without a gains file."""
 
+from typing import NamedTuple
+
 import mujoco
 import numpy as np
 
@@ -18,9 +20,21 @@ _SAMPLES = 32
 _EXPLICIT_MARGIN = 0.5
 
 
+class DerivedGains(NamedTuple):
+    """Gains of driven joints.
+
+    Attributes:
+        used: The gains that are stable with the timestep.
+        wanted: The gains of the rule, which are at least as large.
+    """
+
+    used: Gains
+    wanted: Gains
+
+
 def derive_gains(
     model: mujoco.MjModel, qpos: np.ndarray, robot: Joints, servo: np.ndarray, timestep: float
-) -> Gains:
+) -> DerivedGains:
     """Derive the gains of joints as ``kp = J w²`` and ``kd = 2 z J w - d``.
 
     w is the natural frequency, z the damping ratio, d the damping of the joint in the model. J is
@@ -45,22 +59,30 @@ def derive_gains(
         timestep: Simulated time between steps [s].
 
     Returns:
-        Gains of the driven joints.
+        Gains of the driven joints.  # (n,)
     """
     data = mujoco.MjData(model)
     data.qpos[:] = qpos
-    rate = 2.0 * np.pi * BANDWIDTH_HZ
+    wanted_rate = 2.0 * np.pi * BANDWIDTH_HZ
     if int(model.opt.integrator) in _IMPLICIT:
-        rate = min(rate, DAMPING_RATIO / timestep)
+        rate = min(wanted_rate, DAMPING_RATIO / timestep)
         smallest, largest = _locked_inertia(model, data, robot, servo)
         least = [LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[j])] for j in robot.ids[servo]]
         limited = np.isfinite([joint_effort(model, int(joint)) for joint in robot.ids[servo]])
         most = np.where(limited, smallest / (DAMPING_RATIO * rate * timestep), np.inf)
-        inertia = np.minimum(np.maximum(largest, least), most)
+        wanted_inertia = np.maximum(largest, least)
+        inertia = np.minimum(wanted_inertia, most)
     else:
-        inertia, coupling = _free_inertia(model, data, robot.dof[servo])
-        rate = min(rate, _EXPLICIT_MARGIN / (DAMPING_RATIO * coupling * timestep))
+        wanted_inertia, coupling = _free_inertia(model, data, robot.dof[servo])
+        inertia = wanted_inertia
+        rate = min(wanted_rate, _EXPLICIT_MARGIN / (DAMPING_RATIO * coupling * timestep))
     damping = model.dof_damping[robot.dof[servo]]
+    return DerivedGains(
+        _gains(inertia, rate, damping), _gains(wanted_inertia, wanted_rate, damping)
+    )
+
+
+def _gains(inertia: np.ndarray, rate: float, damping: np.ndarray) -> Gains:
     needed = np.maximum(2.0 * DAMPING_RATIO * inertia * rate, damping)
     return Gains(
         kp=np.minimum(needed * rate / (2.0 * DAMPING_RATIO), LARGEST_GAIN),

@@ -86,7 +86,7 @@ class PhysicsThread:
         self._ending = False
         self._period = Histogram()
         self._cost = Histogram()
-        self._steps = 0
+        self._steps, self._waited_s = 0, 0.0  # since the last status
         self._since = 0.0
         self._thread = threading.Thread(target=self._run, name="physics", daemon=True)
 
@@ -113,6 +113,7 @@ class PhysicsThread:
             factor=pacer.factor,
             achieved_factor=simulated / elapsed if elapsed else 0.0,
             elapsed=elapsed,
+            waited=self._waited_s,
             steps=self._steps,
             late_steps=pacer.late_steps,
             lag=pacer.lag_s,
@@ -127,7 +128,7 @@ class PhysicsThread:
         self._period.clear()
         self._cost.clear()
         simulation.commands.longest = 0
-        self._steps = 0
+        self._steps, self._waited_s = 0, 0.0
         self._since = now
         self._priority.excuse(pacer.dropped_s)
         return status
@@ -183,7 +184,9 @@ class PhysicsThread:
                 blocked = timeout > 0.0
                 if blocked:
                     clock.wait(commands, timeout)
-                    pacer.excuse(now_s())
+                    after = now_s()
+                    self._waited_s += after - now
+                    pacer.excuse(after)
                     continue
             if not stepping:
                 delay = pacer.wait(now)

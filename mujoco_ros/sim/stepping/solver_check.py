@@ -41,23 +41,34 @@ class SolverCheck:
         other: The solver that it is compared with.
         states: Number of states in which the other solver converged.
         difference: Largest difference, relative to the accelerations.
+        unsolved: Why the solver may stop before the solution without a defect; empty if it may not.
     """
 
     solver: str
     other: str
     states: int
     difference: float
+    unsolved: str = ""
 
     @property
     def is_passed(self) -> bool:
         """Whether the solvers agree."""
         return self.difference <= _DIFFERENT
 
+    @property
+    def remedy(self) -> str:
+        """What to do if they do not."""
+        if self.unsolved:
+            return "Choose Newton or CG with physics.solver"
+        return "Choose another one with physics.solver or physics.jacobian, and report the model"
+
     def __str__(self) -> str:
         """Return the result as a sentence."""
         if not self.states:
             return f"the solver {self.solver} was not compared: {self.other} does not converge"
         verdict = "agrees with" if self.is_passed else "DIFFERS FROM"
+        if self.unsolved and not self.is_passed:
+            verdict = f"{self.unsolved}, unlike"
         return (
             f"the solver {self.solver} {verdict} {self.other}: accelerations differ by "
             f"{self.difference:.1g} of their norm in {self.states} states"
@@ -78,15 +89,16 @@ def check_solver(model: mujoco.MjModel, state: np.ndarray) -> SolverCheck:
     model.opt.tolerance, model.opt.iterations = _TOLERANCE, _ITERATIONS
     solver = other = _Solver.configured(model)
     data, twin, newton = mujoco.MjData(model), mujoco.MjData(model), SparseNewton(model)
-    differences = []
+    differences, reaches_limit = [], False
     for _ in _states(newton, model, data, state):
         mujoco.mj_copyState(model, data, twin, INTEGRATION)
         newton.forward(data, state_vector(model, data))
+        reaches_limit |= not _has_converged(data)
         other = solver.other(dense=model.nv <= _LARGEST_DENSE and fits_dense(model, data))
         other.choose(model)
         mujoco.mj_forward(model, twin)
         solver.choose(model)
-        if all(count < _ITERATIONS for count in twin.solver_niter[: max(twin.nisland, 1)]):
+        if _has_converged(twin):
             norms = (twin.qacc, twin.qacc_smooth, _NEGLIGIBLE)
             scale = max(float(np.linalg.norm(it)) for it in norms)
             differences.append(float(np.linalg.norm(data.qacc - twin.qacc)) / scale)
@@ -95,7 +107,24 @@ def check_solver(model: mujoco.MjModel, state: np.ndarray) -> SolverCheck:
         other=str(other),
         states=len(differences),
         difference=max(differences, default=0.0),
+        unsolved=_unsolved(model, reaches_limit),
     )
+
+
+def _has_converged(data: mujoco.MjData) -> bool:
+    return bool(np.all(data.solver_niter[: max(data.nisland, 1)] < _ITERATIONS))
+
+
+def _unsolved(model: mujoco.MjModel, reaches_limit: bool) -> str:
+    """Say why projected Gauss-Seidel, which improves one contact at a time, may stop early.
+
+    A contact at the apex of an elliptic cone can be stuck there.
+    """
+    if model.opt.solver != mujoco.mjtSolver.mjSOL_PGS:
+        return ""
+    if model.opt.cone == mujoco.mjtCone.mjCONE_ELLIPTIC:
+        return "stops before the solution with elliptic cones"
+    return f"stops at the limit of {_ITERATIONS} iterations" if reaches_limit else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ class Status:
         factor: Requested real-time factor; 0 is as fast as possible.
         achieved_factor: Simulated over wall time since the last status.
         elapsed: Wall time since the last status.
+        waited: Time for which the clock waited for commands or results since the last status.
         steps: Steps since the last status.
         late_steps: Steps that began a whole period or more late, since the start.
         lag: How late the last step began.
@@ -84,6 +85,7 @@ class Status:
     factor: float
     achieved_factor: float
     elapsed: float
+    waited: float
     steps: int
     late_steps: int
     lag: float

@@ -41,6 +41,7 @@ _TIME = {
     "deadline misses in total",
     "steps",
     "commands waiting at most",
+    "waited for commands or results [s]",
     *(
         f"step {of} p{percent} [us]"
         for of in ("period", "cost")

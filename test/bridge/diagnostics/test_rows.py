@@ -33,6 +33,7 @@ _STATUS = Status(
     factor=1.0,
     achieved_factor=1.0,
     elapsed=1.0,
+    waited=0.0,
     steps=1000,
     late_steps=0,
     lag=1e-4,
@@ -102,6 +103,16 @@ def test_timing_limits_do_not_apply_when_paused_or_as_fast_as_possible() -> None
     late = {"lag": 1.0, "dropped": 1.0, "late_steps": 1000}
     assert judged(report("real time", paused=True, **late)) == (OK, "paused")
     assert judged(report("real time", factor=0.0, **late)) == (OK, "as fast as possible")
+
+
+@pytest.mark.parametrize("factor", [0.0, 1.0])
+def test_a_clock_that_waits_and_makes_no_steps_is_a_warning(factor: float) -> None:
+    stopped = {"factor": factor, "achieved_factor": 0.0, "steps": 0, "waited": 0.99}
+    level, text = judged(report("real time", **stopped))
+    assert level == WARN
+    assert text.startswith("the clock is stopped")
+    assert judged(report("real time", **stopped | {"achieved_factor": 0.1}))[0] == OK
+    assert judged(report("real time", **stopped | {"paused": True})) == (OK, "paused")
 
 
 def test_a_divergence_is_an_error_once_and_while_it_lasts() -> None:

@@ -260,3 +260,12 @@ def test_of_several_imus_on_the_base_a_name_decides(tmp_path):
     with pytest.raises(UserInputError, match=message):
         found.update(observation)
     assert estimator(scene, imu="pelvis_imu")[0].update(observation).pose.position[2] > 0.8
+
+
+def test_an_imu_is_found_by_its_name_in_the_model_and_in_topics(tmp_path):
+    FEET[scene := with_imus(tmp_path, ("trunk-imu", "pelvis"))] = FEET["humanoid"]
+    for name in ("trunk-imu", "trunk_imu"):
+        found, observation = estimator(scene, imu=name)
+        assert found.update(observation).pose.position[2] > 0.8
+    imus = {"trunk_imu": observation.imus["trunk_imu"]}
+    assert estimator(scene)[0].update(replace(observation, imus=imus)).pose.position[2] > 0.8

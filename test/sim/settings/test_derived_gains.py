@@ -1,5 +1,6 @@
 """Gains that are derived from the inertia, with the engine as oracle."""
 
+import re
 from pathlib import Path
 
 import mujoco
@@ -153,6 +154,18 @@ def test_a_chain_of_links_comes_to_rest_after_a_step_of_all_joints(load, integra
     final = run(simulation, 10.0 if integrator in ("Euler", "RK4") else 3.0)[-1]
     np.testing.assert_allclose(final, simulation.references.q, atol=1e-4)
     assert abs(simulation.data.qvel).max() < 1e-3
+
+
+def test_gains_that_an_explicit_integrator_reduces_are_named_with_what_was_wanted(load, caplog):
+    load(chain(6), timestep=0.005)
+    assert "smaller gains" not in caplog.text
+    used = gains(load(chain(6), integrator="Euler", timestep=0.005), "joint1")
+    found = re.search(r"joint1 \(kp (\S+) to (\S+), kd (\S+) to (\S+)\)", caplog.text)
+    assert found is not None
+    wanted_kp, used_kp, wanted_kd, used_kd = map(float, found.groups())
+    assert (used_kp, used_kd) == pytest.approx(used, rel=1e-3)
+    assert wanted_kp == pytest.approx(0.5 * wanted_kd * RATE, rel=1e-3)
+    assert wanted_kp > 1.1 * used_kp
 
 
 def test_only_the_torque_limit_of_a_drive_bounds_its_gains_by_the_smallest_inertia(load):

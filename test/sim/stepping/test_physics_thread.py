@@ -285,6 +285,8 @@ def test_a_gate_holds_steps_until_a_command_opens_it(run):
     after = running.status_at(0.4)
     running.until(0.401)
     assert before[0].sim_time == 0.0
+    assert before[0].waited == pytest.approx(0.2, abs=2e-3)
+    assert after[0].waited == pytest.approx(0.1, abs=2e-3)
     assert after[0].sim_time == pytest.approx(0.1, abs=2e-3)
     assert after[0].dropped == 0.0, "waiting for others is not the machine's fault"
 

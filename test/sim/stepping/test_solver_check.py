@@ -31,6 +31,21 @@ def test_a_wrong_solver_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     result = check(branching_model(25))
     assert not result.is_passed
     assert "DIFFERS FROM" in str(result)
+    assert "report the model" in result.remedy
+
+
+def test_gauss_seidel_that_sticks_in_elliptic_cones_is_no_defect_to_report() -> None:
+    box = '<body pos="0 0 {}"><freejoint/><geom type="box" size=".05 .05 .05"/></body>'
+    stack = "".join(box.format(0.0499 + 0.0999 * row) for row in range(3))
+    for cone, verdict in (("elliptic", "stops before"), ("pyramidal", "agrees with")):
+        result = check(
+            mujoco.MjModel.from_xml_string(
+                f'<mujoco><option cone="{cone}" solver="PGS" impratio="10"/><worldbody>'
+                f'<geom type="plane" size="1 1 1"/>{stack}</worldbody></mujoco>'
+            )
+        )
+        assert verdict in str(result), str(result)
+        assert "report" not in result.remedy
 
 
 def test_the_model_is_not_changed() -> None:

@@ -4,19 +4,17 @@ Based on the example grasp.cpp of MuJoCo HAPTIX: touch closes a hand, a flick op
 lasts at least two seconds, so that the motion of the fingers does not trigger the sensors.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.interface.observation import named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
 from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.model.errors import UserInputError, unknown
-
-T = TypeVar("T")
+from mujoco_ros.model.errors import UserInputError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,7 +105,7 @@ class GripperState(State):
         """Return whether each touch sensor is touched."""
         readings = context.observation.touches
         return [
-            _reading("touch sensor", name, readings) > self.config.least_force
+            named_reading("touch sensor", name, readings) > self.config.least_force
             for name in self.config.touches
         ]
 
@@ -170,7 +168,7 @@ class HoldUntilFlicked(GripperState):
 
     def run(self, context: StateContext) -> str | None:
         """Check the IMU and the touch sensors."""
-        imu = _reading("IMU", self.config.imu, context.observation.imus)
+        imu = named_reading("IMU", self.config.imu, context.observation.imus)
         speed = float(np.linalg.norm(imu.angular_velocity))
         if not context.has_elapsed(self.config.pause):
             return None
@@ -178,12 +176,6 @@ class HoldUntilFlicked(GripperState):
             context.reason = f"turned at {speed:.1f} rad/s"
             return "flicked"
         return None if any(self.touched(context)) else "lost"
-
-
-def _reading(kind: str, name: str, readings: Mapping[str, T]) -> T:
-    if name not in readings:
-        raise unknown(kind, name, readings)
-    return readings[name]
 
 
 STATES: tuple[type[State], ...] = (FeelGrip, OpenUntilTouched, CloseOnTouch, HoldUntilFlicked)

@@ -21,7 +21,9 @@ from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, mo
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
 from mujoco_ros.controllers.planning.planner import Planner
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
 TOOL = "grasp"
 """Default name of the tool: a site between the finger tips."""
@@ -60,8 +62,8 @@ class Arm:
     def __post_init__(self) -> None:
         self.dynamics, self._empty = Dynamics(self.chain), Dynamics(self.chain)
         self.set_payload(None)
-        site = self.robot.prefix + self.sensor
-        is_site = mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_SITE, site) >= 0
+        site = find_sensor_site(self._model, self.robot.prefix, self.sensor)
+        is_site = site >= 0
         if self.sensor not in ("", SENSOR) and not is_site:
             raise UserInputError(
                 f"robot '{self.robot.name}' has no force-torque sensor '{self.sensor}', which "
@@ -69,7 +71,7 @@ class Arm:
             )
         self._sensor_kinematics: Kinematics | None = None
         if self.sensor and is_site:
-            chain = Chain.of(self._model, joints=self.chain.names, tool=site)
+            chain = Chain.of(self._model, joints=self.chain.names, tool=self._model.site(site).name)
             self._sensor_kinematics = Kinematics(chain)
 
     @classmethod
@@ -174,7 +176,7 @@ class Arm:
         without one. NaN if a measurement is missing.
         """
         observation, q = context.observation, context.observation.q[self.joints]
-        reading = observation.wrenches.get(self.sensor)
+        reading = observation.wrenches.get(topic_token(self.sensor))
         if reading is not None:
             if self._sensor_kinematics is None:
                 return float(np.linalg.norm(reading.force))
@@ -185,7 +187,7 @@ class Arm:
 
     def has_sensor(self, context: StateContext) -> bool:
         """Return whether the wrist's force is measured."""
-        return self.sensor in context.observation.wrenches
+        return topic_token(self.sensor) in context.observation.wrenches
 
     @cached_property
     def finger_bodies(self) -> tuple[int, ...]:

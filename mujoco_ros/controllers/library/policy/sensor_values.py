@@ -56,6 +56,8 @@ class SensorValues:
         Raises:
             UserInputError: The robot has no such sensor, or it no such measurement.
         """
+        if sensor not in self._found and topic_token(sensor) in self._found:
+            sensor = topic_token(sensor)
         if sensor not in self._found:
             raise unknown("sensor", sensor, self._found)
         values = self._found[sensor]
@@ -72,7 +74,7 @@ class SensorValues:
     def find_imu(self, name: str, value: str) -> Read:
         """Return a function that reads a measurement of an IMU, as `find`."""
         imus = self._kinds.get("imus", set())
-        if name not in imus:
+        if topic_token(name) not in imus:
             raise unknown("IMU", name, sorted(imus))
         return self.find(name, value)[1]
 

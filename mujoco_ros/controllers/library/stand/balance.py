@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.sensors.robot_sensors import choose_imu
+from mujoco_ros.model.errors import ambiguous
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
 
 def tilt(observation: Observation, robot: RobotModel, imu: str = "") -> float | None:
@@ -35,15 +35,18 @@ def tilt(observation: Observation, robot: RobotModel, imu: str = "") -> float | 
 
 
 def _orientation(observation: Observation, robot: RobotModel, name: str) -> np.ndarray | None:
-    model, site = robot.model, mujoco.mjtObj.mjOBJ_SITE
     found = {it: imu for it, imu in observation.imus.items() if imu.quat_wxyz is not None}
-    if name and name not in found:
-        raise unknown("IMU with orientation", name, found)
-    if not name and found:
-        sites = {it: mujoco.mj_name2id(model, site, robot.prefix + it) for it in found}
+    if not found and not name:
+        return None
+    if len(found) > 1 and not name:
+        model = robot.model
+        every = {it: find_sensor_site(model, robot.prefix, it) for it in found}
+        sites = {it: site for it, site in every.items() if site >= 0}
+        if not sites:
+            raise ambiguous("IMU", every, "name one as 'imu'")
         root = int(model.body_rootid[model.dof_bodyid[robot.dof[0]]])
         name = choose_imu(model, sites, root)
-    return found[name].quat_wxyz if name else None
+    return named_reading("IMU with orientation", name or next(iter(found)), found).quat_wxyz
 
 
 def height(observation: Observation) -> float | None:
@@ -55,4 +58,4 @@ def height(observation: Observation) -> float | None:
 def unloaded(observation: Observation, feet: Sequence[str], least: float) -> tuple[str, ...]:
     """Return the feet whose touch sensors read less than `least` [N]."""
     touches = observation.touches
-    return tuple(foot for foot in feet if touches.get(foot, np.inf) < least)
+    return tuple(foot for foot in feet if touches.get(topic_token(foot), np.inf) < least)

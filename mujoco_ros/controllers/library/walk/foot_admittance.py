@@ -7,10 +7,11 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
-from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, turned
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
+from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
 _LEAST_LOAD = 0.05
 """Load of a foot, as part of the weight, below which its torque is not controlled."""
@@ -64,7 +65,7 @@ class FootAdmittance:
             half_sizes: Half length and width of the soles [m].  # (2, 2)
         """
         self._config, self._weight, self._sensors = config, weight, tuple(sensors)
-        self._sites = [robot.model.site(robot.prefix + name).id for name in sensors]
+        self._sites = [find_sensor_site(robot.model, robot.prefix, name) for name in sensors]
         self._torques, self.loads = np.zeros((2, 2)), np.zeros(2)
         self.ground = np.zeros((2, 2))
         self._half_sizes = half_sizes
@@ -180,7 +181,8 @@ class FootAdmittance:
         """Compute loads, and torques about the centres of the soles, in the soles' frames."""
         data, heights = estimator.robot.data, np.zeros(2)
         for foot, (name, site) in enumerate(zip(self._sensors, self._sites, strict=True)):
-            wrench, sensor = observation.wrenches[name], data.site_xmat[site].reshape(3, 3)
+            wrench = named_reading("force-torque sensor", name, observation.wrenches)
+            sensor = data.site_xmat[site].reshape(3, 3)
             origin, axes = estimator.soles[foot].frame(data)
             force = sensor @ wrench.force
             np.subtract(data.site_xpos[site], origin, out=self._lever)

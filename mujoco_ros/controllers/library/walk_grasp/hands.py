@@ -4,16 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import cos, sin
 
-import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.hand_task import HandTask
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.sensors.robot_sensors import find_sensor_site
 
 _FORCE_TIME = 0.02
 """Time constant of the measured forces [s]."""
@@ -94,7 +94,7 @@ class Hands:
         )
         self._axis, self._sites = axis, []
         for name in config.force_sensors:
-            site = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SITE, robot.prefix + name)
+            site = find_sensor_site(model, robot.prefix, name)
             if site < 0:
                 raise unknown("force sensor", name, [])
             self._sites.append(site)
@@ -226,9 +226,7 @@ class Hands:
         for hand, (site, name) in enumerate(
             zip(self._sites, self.config.force_sensors, strict=True)
         ):
-            if name not in observation.wrenches:
-                raise unknown("force-torque sensor", name, tuple(observation.wrenches))
-            force = observation.wrenches[name].force
+            force = named_reading("force-torque sensor", name, observation.wrenches).force
             self._pressed[hand] = self._axis @ force
             load -= float(data.site_xmat[site].reshape(3, 3)[2] @ force)
         self.force += share * (self._pressed - self.force)

@@ -27,7 +27,7 @@ from mujoco_ros.controllers.ros.state_parameters import StateParameters
 from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.controllers.runtime.slow_ticks import SlowTicks
+from mujoco_ros.controllers.runtime.slow_ticks import LongWait, SlowTicks
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
@@ -83,6 +83,7 @@ class HostedController(Component):
         self._tick_cost = Histogram()
         self._pacer = context.pacer
         self._slow = SlowTicks(controller.table.name)
+        self._wait = LongWait(controller.table.name)
         self.host = host = ControllerHost(
             simulation, controller, settings.robot, values["rendering"], settings.joints
         )
@@ -129,7 +130,12 @@ class HostedController(Component):
 
     def wait(self, now: float) -> float:
         """Stop the clock while the next tick needs a future that is not done."""
-        return self.host.wait(now)
+        duration = self.host.wait(now)
+        if duration:
+            self._wait.poll(self.host.supervised.state, now)
+        elif self._wait.is_running:
+            self._wait.end()
+        return duration
 
     def after_step(self) -> None:
         """Run the tick that is due, and measure its cost."""
@@ -164,6 +170,7 @@ class HostedController(Component):
             ),
         }
         slow, overdue = self._slow.complaint(), supervised.time_limit.overdue
+        waited_s = self._wait.spent_s
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
         if not host.is_active:
@@ -173,7 +180,8 @@ class HostedController(Component):
         if slow:
             return DiagnosticReport(slow, values, WARN)
         if host.is_waiting:
-            return DiagnosticReport("clock stopped: waiting for the controller", values, WARN)
+            text = f"clock stopped: {supervised.state} has awaited a result for {waited_s:.1f} s"
+            return DiagnosticReport(text, values, WARN)
         return DiagnosticReport(f"in {supervised.state}", values, OK)
 
     def close(self) -> None:

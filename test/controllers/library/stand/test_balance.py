@@ -66,5 +66,19 @@ def test_of_several_imus_of_the_base_a_name_decides(robot: RobotModel) -> None:
     with pytest.raises(UserInputError, match=r"IMU: trunk_imu on .*trunk, other_imu on .*trunk;"):
         tilt(seen, robot)
     assert tilt(seen, robot, "other_imu") == pytest.approx(0.3)
+    assert tilt(seen, robot, "other-imu") == pytest.approx(0.3), "as the site may be named"
     with pytest.raises(UserInputError, match=r"IMU with orientation 'x' not found; there are: foo"):
         tilt(seen, robot, "x")
+
+
+def test_imus_are_found_by_their_names_in_topics_unless_two_sites_have_the_same(
+    tmp_path: Path,
+) -> None:
+    seen, scene = observation(trunk_imu=0.2, foot_imu=0.5), tmp_path / "robot.xml"
+    scene.write_text(MODEL.replace("trunk_imu", "trunk-imu").replace("foot_imu", "foot-imu"))
+    named = robot_model(Simulation(load_scene(str(scene))).plant, 0)
+    assert tilt(seen, named) == pytest.approx(0.2), "the IMU of the base"
+    scene.write_text(scene.read_text().replace("other_imu", "trunk_imu"))
+    same = robot_model(Simulation(load_scene(str(scene))).plant, 0)
+    with pytest.raises(UserInputError, match=r"site of 'trunk_imu': .*trunk-imu, .*trunk_imu;"):
+        tilt(seen, same)

@@ -15,6 +15,7 @@ from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import (
 )
 from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.task import Task
+from mujoco_ros.model.naming import topic_token
 
 _MIN_TICKS = 3
 """Minimum duration of a failure in ticks, because of noise."""
@@ -145,5 +146,5 @@ class MotionMonitor:
 
 def wrist_force(context: StateContext, sensor: str) -> float | None:
     """Return the norm of the force at the wrist [N]; at rest and without contact, a weight."""
-    wrench = context.observation.wrenches.get(sensor)
+    wrench = context.observation.wrenches.get(topic_token(sensor))
     return None if wrench is None else sqrt(wrench.force.dot(wrench.force))
