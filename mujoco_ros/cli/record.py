@@ -27,6 +27,7 @@ from mujoco_ros.cli.terminal_keys import show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.bag_files import BagFiles
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
@@ -151,12 +152,20 @@ class _Session:
         self._flush()
         if not self._recorder.close(time.monotonic() + _LAST_TAKE_S):
             _LOG.warning("the last messages of some topics are not recorded: the machine is slow")
+        self._warn_of_losses()
         self._flush()
         self._bag.finish()
         self._files.check()
         if self._terminal:
             show(sys.stderr, "\n")
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
+
+    def _warn_of_losses(self) -> None:
+        if lost := self._recorder.lost:
+            _LOG.warning("lost on the way to the recorder: %s", listed(lost))
+        if overruns := self._recorder.overruns:
+            topics = ", ".join(f"'{it}'" for it in overruns)
+            _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
 
     def failure(self, error: OSError) -> str:
         """Return what ended the recording, and what became of its messages."""

@@ -224,6 +224,12 @@ class Endpoints:
                 self.node.get_logger().warning(problem)
 
 
+def losses(subscription: Subscription) -> Any:
+    """Return an event that counts messages lost on the way; None if the middleware has none."""
+    kind = rclpy_implementation.rcl_subscription_event_type_t.RCL_SUBSCRIPTION_MESSAGE_LOST
+    return _event(subscription, kind)
+
+
 def _ignore(_message: object) -> None:
     """Do nothing; the callback of a subscription that the executor does not have."""
 
@@ -231,8 +237,13 @@ def _ignore(_message: object) -> None:
 def _matches(publisher: Publisher) -> Any:
     """Return an event that counts the peers of a publisher; None if the middleware has none."""
     kind = rclpy_implementation.rcl_publisher_event_type_t.RCL_PUBLISHER_MATCHED
-    with publisher.handle, contextlib.suppress(rclpy_implementation.UnsupportedEventTypeError):
-        return rclpy_implementation.EventHandle(publisher.handle, kind)
+    return _event(publisher, kind)
+
+
+def _event(endpoint: Publisher | Subscription, kind: Any) -> Any:
+    """Return an event that no executor has; None if the middleware has none."""
+    with endpoint.handle, contextlib.suppress(rclpy_implementation.UnsupportedEventTypeError):
+        return rclpy_implementation.EventHandle(endpoint.handle, kind)
     return None
 
 

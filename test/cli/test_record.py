@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import signal
 import time
@@ -14,6 +15,7 @@ import yaml
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here; `make setup` installs it")
 
 from fork_server import ForkedProcess, fork_server
+from mcap.reader import make_reader
 from rosbags.rosbag2 import Reader
 
 from benchmark.domains import Domain
@@ -38,6 +40,8 @@ while True:
     for publisher in publishers:
         publisher.publish(data)
     count += 1
+    if count % 100 == 0:
+        print(count, flush=True)
     time.sleep(max(0.0, begin + count / {RATE_HZ} - time.monotonic()))
 """
 
@@ -106,6 +110,35 @@ def contents(folder: Path) -> dict[str, list[int]]:
         for connection, time_ns, _ in reader.messages():
             found[connection.topic].append(time_ns)
     return found
+
+
+def missing_numbers(folder: Path) -> dict[str, int]:
+    """Return how many of the publisher's numbers lie between those of recorded messages."""
+    numbers: dict[str, list[int]] = {}
+    with (folder / "bag_0.mcap").open("rb") as file:
+        for _, channel, message in make_reader(file).iter_messages():
+            numbers.setdefault(channel.topic, []).append(message.sequence)
+    spans = {name: max(it) - min(it) + 1 - len(it) for name, it in numbers.items()}
+    return {name: missing for name, missing in spans.items() if missing}
+
+
+def test_a_recorder_says_how_many_messages_were_lost_on_the_way(start, tmp_path):
+    bag, sent = tmp_path / "bag", tmp_path / "log0"
+    publish(start, tmp_path)
+    recorder = record(start, bag, "--regex", "/topic.*")
+    wait_for(lambda: len(recorded_by_topic(bag)) == TOPICS and min(recorded_by_topic(bag)) > 0)
+    recorder.send_signal(signal.SIGSTOP)
+    until = int(sent.read_text().split()[-1]) + 2 * RATE_HZ
+    wait_for(lambda: int(sent.read_text().split()[-1]) >= until)
+    before = recorded(bag)
+    recorder.send_signal(signal.SIGCONT)
+    wait_for(lambda: recorded(bag) > before + TOPICS * RATE_HZ)
+    recorder.send_signal(signal.SIGINT)
+    assert recorder.wait(TIMEOUT_S) == 0
+    (line,) = re.findall("lost on the way to the recorder: (.*)", (tmp_path / "log1").read_text())
+    said = {name: int(count) for count, name in re.findall(r"(\d+) of '(.+?)'", line)}
+    assert said == missing_numbers(bag)
+    assert len(said) == TOPICS
 
 
 def test_ctrl_c_ends_a_complete_recording(start, tmp_path):

@@ -4,6 +4,7 @@ import logging
 import math
 import time
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import islice
@@ -14,6 +15,7 @@ from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
+from mujoco_ros.rclpy_ext.endpoints import losses
 from mujoco_ros.recording.definitions import Definition, definition
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.qos import as_rosbag2
@@ -69,6 +71,16 @@ class Recorder:
     def topics(self) -> int:
         """Number of recorded topics."""
         return len(self._inputs)
+
+    @property
+    def lost(self) -> Counter[str]:
+        """Number of messages by topic that the middleware lost on the way to the recorder."""
+        return Counter({name: lost for name, it in self._inputs.items() if (lost := it.lost)})
+
+    @property
+    def overruns(self) -> list[str]:
+        """Topics whose queue was full once, so that further messages may be lost."""
+        return [name for name, it in self._inputs.items() if it.has_overrun]
 
     def discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
@@ -154,9 +166,16 @@ class _TopicInput:
         self._node, self._message = node, message
         self.topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=[])
         self._qos = subscription_qos([], _DEPTH)
-        self._newest = self._repeated_until = 0
+        self._newest = self._repeated_until = self._lost_before = 0
+        self.has_overrun = False
         self.update_qos(offers)
         self._subscription = self._subscribe()
+
+    @property
+    def lost(self) -> int:
+        """Number of messages lost on the way to this subscription and the ones before."""
+        event = self._losses and self._losses.take_event()
+        return self._lost_before + (event.total_count if event else 0)
 
     def update_qos(self, offers: list[TopicEndpointInfo]) -> bool:
         """Note the offers of publishers; return whether they need another subscription."""
@@ -180,7 +199,9 @@ class _TopicInput:
         Publishers that are faster than this loop do not keep it from ending.
         """
         take, kind, topic = self._subscription.handle.take_message, self._message, self.topic
+        count = 0
         for taken in islice(iter(partial(take, kind, True), None), _DEPTH):
+            count += 1
             data, info = taken
             # Fields that a middleware leaves out are zero or None, and a sender may set any time.
             received = info["received_timestamp"] or time.time_ns()
@@ -192,6 +213,7 @@ class _TopicInput:
                 self._newest = sent
             number = (info["publication_sequence_number"] or 0) % _SEQUENCES
             messages.append((received, sent, number, topic, data))
+        self.has_overrun |= count == _DEPTH
 
     def resubscribe(self) -> None:
         """Subscribe with the QoS that the publishers now offer."""
@@ -201,10 +223,11 @@ class _TopicInput:
         self._subscription = self._subscribe()
 
     def close(self) -> None:
+        self._lost_before, self._losses = self.lost, None
         self._node.destroy_subscription(self._subscription)
 
     def _subscribe(self) -> Any:
-        return self._node.create_subscription(
+        subscription = self._node.create_subscription(
             self._message,
             self.topic.name,
             lambda _message: None,
@@ -212,3 +235,5 @@ class _TopicInput:
             raw=True,
             event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
         )
+        self._losses = losses(subscription)
+        return subscription

@@ -1,6 +1,7 @@
 import pytest
 import rclpy
 from rclpy.context import Context
+from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
@@ -123,6 +124,16 @@ def test_a_publisher_that_offers_less_is_recorded_as_well(recording):
     unreliable.publish(String(data="b"))
     recording.until(lambda: recording.count("/one") == 2)
     assert len(recording.bag.metadata.topics["/one"].qos) == 2
+
+
+def test_a_queue_that_was_full_is_noticed(recording):
+    publisher = recording.node.create_publisher(String, "/one", 2000)
+    recording.until(lambda: recording.is_subscribed(publisher))
+    for _ in range(1100):  # the recorder's queue holds 1000
+        publisher.publish(String())
+    assert publisher.wait_for_all_acked(Duration(seconds=30))
+    recording.until(lambda: recording.count("/one") == 1000)
+    assert recording.recorder.overruns == ["/one"]
 
 
 def test_topics_that_are_not_selected_are_not_recorded(recording):
