@@ -31,17 +31,17 @@ RUN_TESTS = $(RUN) $(if $(INTERFACES),_ROS_WHEELS_BOOTSTRAP_COMPLETE=1 PYTHONPAT
             AMENT_PREFIX_PATH=$(OTHER):$(CURDIR)/$(VENV) LD_LIBRARY_PATH=$(LIBRARIES))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup sim extension plugin demo demo-check test chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
+.PHONY: help setup sim extension plugin demo demo-check test test-programs chaos lint format bench soak train train-test training-environment lerobot pictures lock clean
 
 help: ## show this help
-	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "  make %-13s %s\n", $$1, $$2}'
 	@printf '\n  ROS=%-11s ROS 2 distribution: jazzy or kilted, with one environment each\n' $(ROS)
 	@printf '  SCENE=%-9s scene of `make sim`: a name, or the path of a scene or model file\n' $(SCENE)
 	@printf '  VIEWER=%-8s viewer of `make sim` and `make demo`: web (a page), native (a window) or none\n' $(VIEWER)
 	@printf '  DEMO=%-10s controller of `make demo`: pick_place, handover, trot or walk_grasp\n' $(DEMO)
 	@printf '  INTERFACES=     of `make test`: another version of simulation_interfaces, 2.1\n'
-	@printf '  ARGS=           further arguments of `make sim`, `make demo`, `make test`, `make bench`, `make soak`, `make train` or `make train-test`\n'
-	@printf '  TESTS=          tests of `make test`: files or folders, default all\n'
+	@printf '  ARGS=           further arguments of `make sim`, `make demo`, `make test`, `make test-programs`, `make bench`, `make soak`, `make train` or `make train-test`\n'
+	@printf '  TESTS=          tests of `make test`: files or folders, default all but the tests of `make test-programs`\n'
 	@printf '  SECONDS=, SEED= duration and seed of `make chaos`\n'
 	@printf '  NAME=, DIR=     of `make extension`: the new package and its folder, default here\n'
 	@printf '  PLUGIN=         folder of `make plugin`, default examples/engine_plugin\n'
@@ -84,9 +84,15 @@ demo-check: setup ## evaluate 20 pick and place episodes without a viewer
 	@exec $(RUN) $(BIN)/python -m mujoco_ros.cli.evaluate pick_place --check $(ARGS)
 
 # Tests of a file share processes, so they stay together and in order.
-test: MODELS := --models
+PYTEST = $(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder
+# They run whole programs for minutes.
+PROGRAMS := $(addprefix test/,chaos examples benchmark/measurements benchmark/soak)
+test test-programs: MODELS := --models
 test: setup ## run the tests, several files at a time
-	@$(RUN_TESTS) $(BIN)/python -m pytest --numprocesses=auto --dist=loadfile --no-loadscope-reorder $(TESTS) $(ARGS)
+	@$(PYTEST) $(or $(TESTS),$(PROGRAMS:%=--ignore=%)) $(ARGS)
+
+test-programs: setup ## test the examples, the benchmark, and a simulator under random attacks
+	@$(PYTEST) $(PROGRAMS) $(ARGS)
 
 chaos: setup ## attack a simulator at random for a time, and check what must always hold
 	@CHAOS_SECONDS=$(SECONDS) CHAOS_SEED=$(SEED) $(RUN) $(BIN)/python -m pytest -s test/chaos/test_chaos.py $(ARGS)

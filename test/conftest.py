@@ -57,8 +57,8 @@ SpinUntil = Callable[..., bool]
 
 _HERE = Path(__file__).resolve().parent
 _VIEWER = "test/viewer/"
-_WITHOUT_PROGRAMS = ("control", "controllers", "fsm", "model", "motion", "sim")
-"""Folders whose tests start few processes, and so end soon."""
+_LAST = ("control", "docs", "language", "model", "sim")
+"""Folders whose files end soon: at the end, another file would run alone."""
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -80,7 +80,7 @@ def pytest_xdist_make_scheduler() -> Generator[None, Any, Any]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run the slow files first, as the viewer's; at the end, one of them would run alone.
+    """Run the viewer's files, which one worker runs, first, and short files last.
 
     Within a file, run tests that start their own simulators first, before a shared one runs.
     """
@@ -88,7 +88,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
     def place(item: pytest.Item) -> tuple[int, int, bool]:
         folder = item.path.relative_to(_HERE).parts[0]
-        order = 0 if folder == "viewer" else 2 if folder in _WITHOUT_PROGRAMS else 1
+        order = 0 if folder == "viewer" else 2 if folder in _LAST else 1
         fixtures = getattr(item, "fixturenames", ())
         return order, files[item.path], "start" not in fixtures or "start_shared" in fixtures
 

@@ -14,7 +14,7 @@ from actions import action
 from session import Session
 from simulators import SimulatorLauncher
 
-SECONDS = float(os.environ.get("CHAOS_SECONDS", "30"))
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "15"))
 SEED = int(os.environ.get("CHAOS_SEED", "1"))
 FEWEST_ACTIONS = 40
 """Done also by a machine that is too slow for the time."""

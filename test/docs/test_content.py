@@ -72,11 +72,11 @@ def names(rows: list[Row], column: str) -> set[str]:
     return {row[column].strip("`") for row in rows}
 
 
-def code_blocks(language: str) -> list[Any]:
+def yaml_blocks() -> list[Any]:
     return [
         pytest.param(block, id=f"{page}-{index}")
         for page, text in PAGES.items()
-        for index, block in enumerate(re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S))
+        for index, block in enumerate(re.findall(r"^```yaml\n(.*?)^```", text, re.M | re.S))
     ]
 
 
@@ -236,35 +236,52 @@ def test_the_page_about_ros2_control_lists_the_arguments_of_its_launch_file():
     assert table[0]["Default"] == "`arm`"
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_assignment_has_a_valid_parameter_or_argument_and_value(page):
-    without_remappings = re.sub(r"-r \S+:=\S+", "", PAGES[page])
-    for name, value in re.findall(r"([\w.]+):=([\w./-]*)", without_remappings):
-        rows = PARAMETER_ROWS | ROBOT_ROWS
-        assert name in rows or name in OTHER_NAMES, name
-        row = rows.get(name, {"Type": "", "Values": ""})
-        choices = re.findall(r"`(\w+)`", row["Values"])
-        assert not choices or value in choices, f"{name}:={value}"
-        if row["Type"] == "float":
-            low, high = row["Values"].split(" to ")
-            assert float(low) <= float(value) <= float(high), f"{name}:={value}"
-        if name == "scene" and value:
-            example = f"`{value}`:\n\n```yaml" if value.endswith(".yaml") else ""
-            known = {*shipped_scenes(), "example-robot-data"}
-            assert example in PAGES[page] if example else value in known, value
+def is_valid(value: str, row: Row) -> bool:
+    """Return whether a parameter can have a value, by its row in the reference."""
+    if row["Type"] == "float":
+        low, high = row["Values"].split(" to ")
+        return float(low) <= float(value) <= float(high)
+    choices = re.findall(r"`(\w+)`", row["Values"])
+    return not choices or value in choices
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_every_parameter_that_a_command_sets_can_be_set_at_run_time(page):
-    for name, value in re.findall(r"ros2 param set /mujoco ([\w.]+) ([\w./-]+)", PAGES[page]):
-        templates = [t for t in ROBOT_ROWS if re.fullmatch(re.sub(r"<\w+>", r"\\w+", t), name)]
-        if name in OTHER_NAMES:
-            continue
-        row = PARAMETER_ROWS.get(name) or ROBOT_ROWS[templates[0]]
-        assert row["Set"] == "at run time", name
-        if row["Type"] == "float":
-            low, high = row["Values"].split(" to ")
-            assert float(low) <= float(value) <= float(high), f"{name} {value}"
+def is_scene(value: str, page: str) -> bool:
+    if value.endswith(".yaml"):
+        return f"`{value}`:\n\n```yaml" in PAGES[page]
+    return value in {*shipped_scenes(), "example-robot-data", ""}
+
+
+def test_every_assignment_has_a_valid_parameter_or_argument_and_value():
+    wrong, rows = [], PARAMETER_ROWS | ROBOT_ROWS
+    for page, text in PAGES.items():
+        without_remappings = re.sub(r"-r \S+:=\S+", "", text)
+        for name, value in re.findall(r"([\w.]+):=([\w./-]*)", without_remappings):
+            is_known = name in rows or name in OTHER_NAMES
+            is_right = name not in rows or is_valid(value, rows[name])
+            if not is_known or not is_right or (name == "scene" and not is_scene(value, page)):
+                wrong.append(f"{page}: {name}:={value}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_parameter_that_a_command_sets_can_be_set_at_run_time():
+    wrong = []
+    for page, text in PAGES.items():
+        for name, value in re.findall(r"ros2 param set /mujoco ([\w.]+) ([\w./-]+)", text):
+            if name in OTHER_NAMES:
+                continue
+            rows = [PARAMETER_ROWS[name]] if name in PARAMETER_ROWS else rows_of_robots(name)
+            if not rows or rows[0]["Set"] != "at run time" or not is_valid(value, rows[0]):
+                wrong.append(f"{page}: {name} {value}")
+    assert not wrong, "\n".join(wrong)
+
+
+def rows_of_robots(name: str) -> list[Row]:
+    """Return the rows whose name, with its placeholders, is the name of a parameter."""
+    return [
+        row
+        for template, row in ROBOT_ROWS.items()
+        if re.fullmatch(re.sub(r"<\w+>", r"\\w+", template), name)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +319,7 @@ def flat(parameters: dict[str, Any]) -> Iterator[str]:
             yield name
 
 
-@pytest.mark.parametrize("block", code_blocks("yaml"))
+@pytest.mark.parametrize("block", yaml_blocks())
 def test_every_yaml_example_is_accepted(block, tmp_path):
     path = tmp_path / "example.yaml"
     path.write_text(block)
@@ -313,7 +330,8 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
         return  # settings of a policy: test_policy_page.py
     if "robots" in content:
         scene = read_scene(path)
-        if any(robot.model.startswith("my_") for robot in scene.robots):
+        # test_other_robots.py runs the robot of a collection.
+        if any(re.match(r"my_|[\w-]+:\w", robot.model) for robot in scene.robots):
             for entity in scene.objects:
                 assert scene.path(entity.model).is_file()
         else:
@@ -346,29 +364,57 @@ def test_every_yaml_example_is_accepted(block, tmp_path):
     assert (gains.kp > 0).all()
 
 
-@pytest.mark.parametrize("block", code_blocks("bash"))
-def test_every_command_names_existing_entities(block):
+def words_without_an_entity(line: str) -> Iterator[str]:
+    """Yield the words of a command that name a target, variable, scene or file that is missing."""
     makefile = (ROOT / "Makefile").read_text()
     targets = set(re.findall(r"^([a-z-]+):", makefile, flags=re.M))
     variables = set(re.findall(r"^([A-Z]+) +\?=", makefile, flags=re.M))
-    setup = (ROOT / "setup.py").read_text()
-    for line in block.splitlines():
-        command = line.partition("#")[0].split()
-        if command[:1] == ["make"]:
-            assert command[1] in targets, line
-            for name, value in re.findall(r"\b([A-Z]+)=(\S+)", line.partition("#")[0]):
-                assert name in variables, line
-                if name == "SCENE":
-                    known = value in shipped_scenes() or (ROOT / value).is_file()
-                    assert known or value.startswith("my_"), line
-                if name == "TESTS":
-                    assert (ROOT / value).exists(), line
-        for word in command:
-            if re.match(r"(\.venv/bin/python|https?:)", word) or ":=" in word:
-                continue
-            if re.fullmatch(r"(examples|docs|\.ci|launch|config)/[\w./-]+", word):
-                assert (ROOT / word).is_file(), line
-        if command[:3] == ["ros2", "launch", "mujoco_ros"]:
-            assert (ROOT / "launch" / command[3]).is_file(), line
-        if command[:3] == ["ros2", "run", "mujoco_ros"]:
-            assert f'"{command[3]} = ' in setup, line
+    command = line.partition("#")[0].split()
+    if command[:1] == ["make"]:
+        yield from {command[1]} - targets
+        for name, value in re.findall(r"\b([A-Z]+)=(\S+)", line.partition("#")[0]):
+            exists = name in variables
+            if name == "SCENE":
+                exists = value in shipped_scenes() or (ROOT / value).is_file()
+                exists = exists or value.startswith("my_")
+            if name == "TESTS":
+                exists = (ROOT / value).exists()
+            if not exists:
+                yield f"{name}={value}"
+    for word in command:
+        if re.match(r"(\.venv/bin/python|https?:)", word) or ":=" in word:
+            continue
+        if re.fullmatch(r"(examples|docs|\.ci|launch|config)/[\w./-]+", word):
+            yield from () if (ROOT / word).is_file() else (word,)
+    if command[:3] == ["ros2", "launch", "mujoco_ros"]:
+        yield from () if (ROOT / "launch" / command[3]).is_file() else (command[3],)
+    if command[:3] == ["ros2", "run", "mujoco_ros"]:
+        known = f'"{command[3]} = ' in (ROOT / "setup.py").read_text()
+        yield from () if known else (command[3],)
+
+
+def test_every_command_names_existing_entities():
+    missing = [
+        f"{page}: {line}: {word}"
+        for page, text in PAGES.items()
+        for block in re.findall(r"^```bash\n(.*?)^```", text, re.M | re.S)
+        for line in block.splitlines()
+        for word in words_without_an_entity(line)
+    ]
+    assert not missing, "\n".join(missing)
+
+
+@pytest.mark.parametrize(
+    ("line", "missing"),
+    [
+        ("make sim SCENE=arm", []),
+        ("make simulate", ["simulate"]),
+        ("make sim COLOUR=red SCENE=none", ["COLOUR=red", "SCENE=none"]),
+        ("make test TESTS=test/none", ["TESTS=test/none"]),
+        (".venv/bin/python examples/99_none.py", ["examples/99_none.py"]),
+        ("ros2 launch mujoco_ros none.launch.py", ["none.launch.py"]),
+        ("ros2 run mujoco_ros none", ["none"]),
+    ],
+)
+def test_a_command_with_a_missing_entity_is_found(line, missing):
+    assert list(words_without_an_entity(line)) == missing

@@ -37,16 +37,16 @@ def test_every_row_is_explained() -> None:
     assert _first_cells("| Row |") == ALL_ROWS
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_row_that_a_page_names_exists(page) -> None:
-    named = set(re.findall(r"\brow\s+`([^`]+)`", page.read_text(encoding="utf-8")))
-    assert named <= ALL_ROWS | OTHER_NAMES
+def test_every_row_that_a_page_names_exists() -> None:
+    for page in PAGES:
+        named = set(re.findall(r"\brow\s+`([^`]+)`", page.read_text(encoding="utf-8")))
+        assert named <= ALL_ROWS | OTHER_NAMES, page
 
 
-@pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: limit.name)
-def test_every_limit_is_listed_with_its_defaults(limit) -> None:
-    cells = (f"`{limit.name}`", limit.description, _shown(limit.warn), _shown(limit.error))
-    assert f"| {' | '.join(cells)} |" in PAGE
+def test_every_limit_is_listed_with_its_defaults() -> None:
+    for limit in LIMITS:
+        cells = (f"`{limit.name}`", limit.description, _shown(limit.warn), _shown(limit.error))
+        assert f"| {' | '.join(cells)} |" in PAGE
 
 
 def test_no_limit_is_listed_that_does_not_exist() -> None:

@@ -1,56 +1,49 @@
 """The plots and diagrams of the pages are those that the code draws."""
 
-import os
 import re
 import shutil
-import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
-ROOT = Path(__file__).resolve().parents[2]
-SCRIPTS = (
-    *("figures.py", "camera_figure.py", "control_plots.py", "fsm_diagrams.py", "page_animation.py"),
-    *("carry_animation.py", "page_figure.py", "plot.py", "soak_plot.py", "viewer_page.py"),
-    *(
-        "extension_figures.py",
-        "fit_plot.py",
-        "phone_figure.py",
-        "scene_view.py",
-        "training_plot.py",
-    ),
-    "walk_plots.py",
-)
+import pytest
+from docs_scripts import load_script
 
 
-def check(docs: Path, *names: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, docs / "figures.py", "--check", *names],
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=250,
-    )
+@pytest.fixture(scope="module")
+def figures() -> ModuleType:
+    """The script, which draws each plot once."""
+    script = load_script("figures")
+    script.DRAWN = {name: cache(draw) for name, draw in script.DRAWN.items()}
+    return script
 
 
-def test_the_committed_plots_equal_the_output_of_the_control_layer():
-    done = check(ROOT / "docs")
-    assert done.returncode == 0, done.stderr
+def test_the_committed_plots_equal_the_output_of_the_control_layer(
+    figures: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["figures.py", "--check"])
+    with pytest.raises(SystemExit) as ended:
+        figures.main()
+    assert ended.value.code == 0
 
 
-def test_a_plot_that_is_out_of_date_is_named(tmp_path):
-    for script in SCRIPTS:
-        shutil.copy(ROOT / "docs" / script, tmp_path)
-    shutil.copytree(ROOT / "docs" / "how-to", tmp_path / "how-to")
-    shutil.copytree(ROOT / "docs" / "images", tmp_path / "images")
-    plot = tmp_path / "images" / "splines.svg"
+def test_a_plot_that_is_out_of_date_is_named(
+    figures: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    images = tmp_path / "images"
+    shutil.copytree(figures.IMAGES, images)
+    monkeypatch.setattr(figures, "IMAGES", images)
+    plot = images / "splines.svg"
     moved = re.sub(r"L (\d+\.\d+) (\d+)\.", r"L \1 1\2.", plot.read_text(), count=1)
     assert moved != plot.read_text()
     plot.write_text(moved)
-    (tmp_path / "images" / "stops.svg").unlink()
+    (images / "stops.svg").unlink()
+    monkeypatch.setattr(sys, "argv", ["figures.py", "--check", "interpolation", "splines", "stops"])
 
-    done = check(tmp_path, "interpolation", "splines", "stops")
+    with pytest.raises(SystemExit) as ended:
+        figures.main()
 
-    assert done.returncode == 1
-    assert done.stderr.strip() == (
+    assert str(ended.value) == (
         "docs/images/splines.svg, docs/images/stops.svg out of date: run python docs/figures.py"
     )

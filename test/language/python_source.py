@@ -29,9 +29,9 @@ def passages(source: str) -> Iterator[Passage]:
 
     Names of other libraries, which the file only uses, and code in backticks are left out.
     """
-    tree = ast.parse(source)
-    yield from (Passage(line, words(name)) for line, name in _definitions(tree))
-    for line, text in (*_strings(tree), *_comments(source)):
+    nodes = list(ast.walk(ast.parse(source)))
+    yield from (Passage(line, words(name)) for line, name in _definitions(nodes))
+    for line, text in (*_strings(nodes), *_comments(source)):
         yield Passage(line, _CODE.sub("", text))
 
 
@@ -42,8 +42,8 @@ def public_classes(source: str) -> Iterator[Passage]:
             yield Passage(node.lineno, node.name)
 
 
-def _definitions(tree: ast.AST) -> Iterator[Passage]:
-    for node in ast.walk(tree):
+def _definitions(nodes: list[ast.AST]) -> Iterator[Passage]:
+    for node in nodes:
         match node:
             case ast.ClassDef(name=name) | ast.FunctionDef(name=name):
                 yield Passage(node.lineno, name)
@@ -59,10 +59,10 @@ def _definitions(tree: ast.AST) -> Iterator[Passage]:
                 yield Passage(node.lineno, name)
 
 
-def _strings(tree: ast.AST) -> Iterator[Passage]:
+def _strings(nodes: list[ast.AST]) -> Iterator[Passage]:
     """Yield the strings; adjacent ones and the parts of an f-string are one text."""
     inside_f_strings: set[int] = set()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.JoinedStr):
             inside_f_strings.update(map(id, node.values))
             constants = (v.value if isinstance(v, ast.Constant) else "{}" for v in node.values)

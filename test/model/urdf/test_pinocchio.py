@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.description import describe
+from mujoco_ros.model.robot.description import descriptions
+from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.file_header import root_element
@@ -243,7 +244,7 @@ def test_an_exported_description_has_the_kinematics_of_the_mjcf():
     compared = 0
     for path in models:
         assembly = assemble(load_scene(str(path)))
-        for description in describe(str(path)):
+        for description in descriptions(assembly, lay_out(assembly)):
             pair = Pair(assembly.model, description.urdf)
             random = np.random.default_rng(1)
             for _ in range(CONFIGURATIONS):

@@ -18,6 +18,7 @@ from mujoco_ros.model.strict import from_dict
 
 RADIUS_M, HOLE_M, HEIGHT_M = 0.1, 0.05, 0.04
 DEFAULT = ConvexDecomposition()
+COARSE = ConvexDecomposition(threshold=0.4)  # four parts of the ring, in half of the time
 
 URDF = f"""
 <robot name="arm">
@@ -173,7 +174,7 @@ def test_the_second_start_takes_the_parts_of_the_first(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    config = scene(tmp_path, {"ring": DEFAULT})
+    config = scene(tmp_path, {"ring": COARSE})
     with caplog.at_level(logging.INFO):
         first = assemble(config).model
     assert "robot 'arm': mesh 'ring' (1 of 1): convex decomposition of" in caplog.text
@@ -189,7 +190,8 @@ def test_the_second_start_takes_the_parts_of_the_first(
 
 
 def test_the_number_of_parts_is_limited(tmp_path: Path) -> None:
-    few = assemble(scene(tmp_path, {"*": DEFAULT, "ring": ConvexDecomposition(max_parts=3)})).model
+    limited = ConvexDecomposition(threshold=COARSE.threshold, max_parts=3)
+    few = assemble(scene(tmp_path, {"*": DEFAULT, "ring": limited})).model
     assert few.nmesh == assemble(scene(tmp_path, {})).model.nmesh + 3
 
 

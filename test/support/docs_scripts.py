@@ -1,0 +1,17 @@
+"""Scripts of docs/ as modules."""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def load_script(name: str) -> ModuleType:
+    """Import a script of docs/, which imports others from there."""
+    sys.path.insert(0, str(DOCS))
+    try:
+        return import_module(name)
+    finally:
+        sys.path.remove(str(DOCS))
