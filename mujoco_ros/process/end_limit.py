@@ -18,13 +18,16 @@ _pipe: int | None = None
 """Where CPython's handler of signals writes their numbers."""
 
 
-def limit_end() -> None:
+def limit_end(limit_s: float = end_watcher.LIMIT_S) -> None:
     """Have this process killed if it has not ended a few seconds after a signal.
 
     A thread could not do that: a call of the middleware that hangs may hold the interpreter's lock,
     and no Python code runs. CPython's handler is C and writes the signal into a pipe. A small
     process reads it, reports where the main thread hangs, kills this process, and ends with it.
     Handlers of Python run as before.
+
+    Args:
+        limit_s: Time from the signal to the kill [s].
     """
     global _pipe
     if _pipe is not None:
@@ -35,7 +38,7 @@ def limit_end() -> None:
     command = [sys.executable, "-I", "-S", str(Path(end_watcher.__file__))]
     try:
         subprocess.Popen(
-            [*command, *map(str, (os.getpid(), requests, frames, int(_DUMP)))],
+            [*command, *map(str, (os.getpid(), requests, frames, int(_DUMP), limit_s))],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[requests, frames],

@@ -15,7 +15,7 @@ WITHDRAWN = 255
 EXIT = 254
 """Byte in the pipe: the program is complete, and its interpreter exits."""
 LIMIT_S = 8.0
-"""Time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
+"""Default time from the request to the kill [s]; `ros2 launch` kills 10 s after its SIGINT."""
 _DUMP_S = 0.3
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _REQUESTS: dict[int, str] = {int(it): f"it received {it.name}" for it in _SIGNALS}
@@ -24,7 +24,7 @@ _FRAMES = 3
 _UNKNOWN = "code without Python frames"
 
 
-def main(parent: int, requests: int, frames: int, dump: int) -> None:
+def main(parent: int, requests: int, frames: int, dump: int, limit_s: float = LIMIT_S) -> None:
     """Wait for a request or the end of the parent, and kill the parent after the limit.
 
     Args:
@@ -32,6 +32,7 @@ def main(parent: int, requests: int, frames: int, dump: int) -> None:
         requests: Pipe with the number of each signal, and the bytes above.
         frames: Pipe with the frames of its main thread.
         dump: The signal at which it writes them.
+        limit_s: Time from the request to the kill [s].
     """
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)  # Ctrl-C is for the parent
@@ -50,12 +51,12 @@ def main(parent: int, requests: int, frames: int, dump: int) -> None:
             if byte == WITHDRAWN:
                 reason, deadline = "", float("inf")
             elif byte in _REQUESTS and not reason:
-                reason, deadline = _REQUESTS[byte], time.monotonic() + LIMIT_S
+                reason, deadline = _REQUESTS[byte], time.monotonic() + limit_s
     signal.pidfd_send_signal(process, dump)
     poll.unregister(requests)
     if poll.poll(1e3 * _DUMP_S):
         return
-    text = f"{LIMIT_S:g} s after {reason}, this program still runs {_place(frames)}; it is killed"
+    text = f"{limit_s:g} s after {reason}, this program still runs {_place(frames)}; it is killed"
     with suppress(OSError):  # its terminal is closed
         os.write(2, f"mujoco_ros: error: {text}\n".encode())
     signal.pidfd_send_signal(process, signal.SIGKILL)
@@ -73,4 +74,4 @@ def _place(frames: int) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(*map(int, sys.argv[1:5]), float(sys.argv[5]))

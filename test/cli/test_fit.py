@@ -45,7 +45,7 @@ def recorded(tmp_path: Path) -> Path:
     bag = tmp_path / "bag"
     launcher = SimulatorLauncher(tmp_path)
     try:
-        simulator = launcher.simulator(scene=tmp_path / "twin.yaml", real_time_factor=0.3, **RATES)
+        simulator = launcher.simulator(scene=tmp_path / "twin.yaml", real_time_factor=0.6, **RATES)
         robot = CommandedSimulator(tmp_path, simulator, launcher.listener(simulator))
         topics = ("/joint_states", "/joint_trajectory_controller/controller_state")
         log = tmp_path / "record.log"
@@ -58,7 +58,7 @@ def recorded(tmp_path: Path) -> Path:
                 stderr=file.fileno(),
             )
         assert robot.listener.spin_until(lambda: log.read_text().count("recording '/") == 2)
-        done = robot.run("12_excite_joints.py", "--seconds", "7", "--joints", JOINT)
+        done = robot.run("12_excite_joints.py", "--seconds", "5", "--joints", JOINT)
         assert done.code == 0, done.errors
         os.kill(recorder.pid, signal.SIGINT)
         recorder.wait(120.0)

@@ -62,8 +62,14 @@ def end_of_import(folder: Path, started: Sequence[str], number: int) -> tuple[in
     return process.returncode, output, errors_of(errors)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", NODES)
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        *((name, signal.SIGINT) for name in NODES),
+        ("sim", signal.SIGTERM),
+        ("viewer", signal.SIGTERM),
+    ],
+)
 def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path):
     arguments = {"viewer": ["--state", "none"], "cameras": ["--state", "none"]}
     started = command(name, *arguments.get(name, []))
@@ -73,14 +79,15 @@ def test_a_node_ends_without_an_error_during_its_imports(name, number, tmp_path)
     assert end_of_import(tmp_path, started, number) == (0, b"", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT])
 def test_the_simulator_ends_without_an_error_during_its_imports(number, tmp_path):
     started = [sys.executable, "-m", "mujoco_ros"]
     assert end_of_import(tmp_path, started, number) == (0, b"", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("name", TOOLS)
+@pytest.mark.parametrize(
+    ("name", "number"), [*((name, signal.SIGINT) for name in TOOLS), ("fit", signal.SIGTERM)]
+)
 def test_a_tool_ends_by_a_signal_without_a_word_during_its_imports(name, number, tmp_path):
     assert end_of_import(tmp_path, command(name), number) == (-number, b"", "")
 
@@ -156,19 +163,19 @@ def test_the_program_is_found_by_its_command(arguments, expected, monkeypatch):
 def test_closed_streams_are_no_error(closed, tmp_path):
     run = " ".join(command("draw_controller", str(TABLE)))
     output = tmp_path / "diagram"
-    for end in ("", f"-o {output}"):
+    for end in ("", f"-o {output}") if closed == "<&- >&- 2>&-" else ("",):
         done = subprocess.run(
             ["bash", "-c", f"{run} {end} {closed}"], cwd=ROOT, capture_output=True, check=False
         )
         assert (done.returncode, errors_of(done.stderr)) == (0, "")
         printed = end == "" and closed in ("<&-", "2>&-")
         assert bool(done.stdout) == printed
-    assert output.read_text().startswith("<svg")
+        assert not end or output.read_text().startswith("<svg")
 
 
 def test_an_error_with_closed_streams_is_an_exit_code():
     run = " ".join(command("draw_controller", "no_such_file.yaml"))
-    for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
+    for closed in ("2>&-", "<&- >&- 2>&-"):
         done = subprocess.run(
             ["bash", "-c", f"{run} {closed}"], cwd=ROOT, capture_output=True, check=False
         )
@@ -209,6 +216,6 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
             capture_output=True,
             check=True,
         ).stdout
-        for count in ("1", "2", "4")
+        for count in ("1", "4")
     }
     assert len(outputs) == 1

@@ -1,9 +1,8 @@
 """Clients that step a simulator in lockstep: each run after a reset has the same bits."""
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -15,18 +14,19 @@ from control_msgs.msg import DynamicJointState, InterfaceValue
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
+from rclpy.duration import Duration
 from sensor_msgs.msg import JointState
 from simulation_interfaces.srv import ResetSimulation, SetEntityState
-from simulator_client import SimulatorClient
-from simulators import Listener, SimulatorLauncher
+from simulators import WAIT_LIMIT_S, Listener, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 RATE_HZ, PERIOD_NS = 200, 5_000_000
-TICKS, SENT_AT = 20, 6
-RUNS, RESETS = 3, 8
+RESET = "/mujoco/reset_simulation"
+TICKS, SENT_AT = 12, 4
+RUNS, RESETS = 3, 10
 ROBOT = """
 <mujoco>
   <option timestep="0.001"/>
@@ -55,18 +55,18 @@ ROBOT = """
 
 
 class Client:
-    """Steps a simulator; `read_first` is what it waits for after it has requested a reset."""
+    """Steps a simulator."""
 
-    def __init__(self, listener: Listener, read_first: str = "tick") -> None:
-        self.listener, self.node, self.read_first = listener, listener.node, read_first
+    def __init__(self, listener: Listener) -> None:
+        self.listener, self.node = listener, listener.node
         self.ticks: list[JointState] = []
         self.publishers: dict[str, Any] = {}
         self.clients: dict[str, Any] = {}
+        self.responses: list[Any] = []
         self.subscription = self.node.create_subscription(
             JointState, "joint_states", self.ticks.append, 10
         )
         self.answers = self.publisher(JointState, "joint_commands")
-        self.resets = self.client(ResetSimulation, "/mujoco/reset_simulation")
         self.tick = self.next_tick(lambda tick: tick.header.frame_id != "")
 
     def publisher(self, kind: type, topic: str) -> Any:
@@ -81,6 +81,17 @@ class Client:
             assert self.listener.spin_until(found.service_is_ready)
         return self.clients[name]
 
+    def call(self, kind: type, name: str, request: Any) -> Any:
+        """Call a service; return the future of its response."""
+        self.responses.append(self.client(kind, name).call_async(request))
+        return self.responses[-1]
+
+    def wait_until_discovered(self) -> None:
+        """Wait until the simulator has received all that was sent, and so knows the senders."""
+        assert self.listener.spin_until(lambda: all(it.done() for it in self.responses))
+        for publisher in self.publishers.values():
+            assert publisher.wait_for_all_acked(Duration(seconds=WAIT_LIMIT_S))
+
     def next_tick(self, wanted: Callable[[JointState], bool]) -> JointState:
         while True:
             assert self.listener.spin_until(lambda: bool(self.ticks)), "the clock has stopped"
@@ -88,11 +99,18 @@ class Client:
             if wanted(tick):
                 return tick
 
-    def run(self, send: Callable[["Client"], object]) -> tuple[str, list[int]]:
-        """Reset, and return a fingerprint of all ticks with their stamps [ns]."""
+    def run(
+        self, send: Callable[["Client"], object], read_first: str = "tick"
+    ) -> tuple[str, list[int]]:
+        """Reset, and return a fingerprint of all ticks with their stamps [ns].
+
+        Args:
+            send: What to do before the answer to one of the ticks.
+            read_first: What to wait for after the request of the reset.
+        """
         epoch = self.tick.header.frame_id
-        future = self.resets.call_async(ResetSimulation.Request())
-        if self.read_first == "response":
+        future = self.call(ResetSimulation, RESET, ResetSimulation.Request())
+        if read_first == "response":
             assert self.listener.spin_until(future.done)
             self.ticks.clear()  # those that were received before belong to another run, it thinks
         self.tick = self.next_tick(lambda tick: tick.header.frame_id != epoch)
@@ -164,8 +182,8 @@ def trajectory(client: Client) -> None:
 def send_goal(client: Client, action: Any, name: str, goal: Any) -> None:
     kind = action.Impl.SendGoalService
     identifier = UUID(uuid=np.frombuffer(uuid4().bytes, np.uint8))
-    server = client.client(kind, f"/{name}/_action/send_goal")
-    server.call_async(kind.Request(goal_id=identifier, goal=goal))
+    request = kind.Request(goal_id=identifier, goal=goal)
+    client.call(kind, f"/{name}/_action/send_goal", request)
 
 
 def trajectory_goal(client: Client) -> None:
@@ -182,12 +200,12 @@ def gripper(client: Client) -> None:
 
 def gain(client: Client) -> None:
     request = SetParameters.Request(parameters=[number("gains.shoulder_lift_joint.kp", 300.0)])
-    client.client(SetParameters, "/mujoco/set_parameters").call_async(request)
+    client.call(SetParameters, "/mujoco/set_parameters", request)
 
 
 def set_joint(client: Client) -> None:
     request = SetParametersAtomically.Request(parameters=[number("wrist_1_joint.position", -0.9)])
-    client.client(SetParametersAtomically, "/mujoco/set_joints").call_async(request)
+    client.call(SetParametersAtomically, "/mujoco/set_joints", request)
 
 
 def mocap(client: Client) -> None:
@@ -206,13 +224,13 @@ def actuator(client: Client) -> None:
 def entity_state(client: Client) -> None:
     request = SetEntityState.Request(entity="carried")
     request.state.pose.position.x, request.state.pose.orientation.w = 2.2, 1.0
-    client.client(SetEntityState, "/mujoco/set_entity_state").call_async(request)
+    client.call(SetEntityState, "/mujoco/set_entity_state", request)
 
 
 def equality(client: Client) -> None:
     value = ParameterValue(type=ParameterType.PARAMETER_BOOL, bool_value=False)
     request = SetParameters.Request(parameters=[Parameter(name="equality.grip", value=value)])
-    client.client(SetParameters, "/mujoco/set_parameters").call_async(request)
+    client.call(SetParameters, "/mujoco/set_parameters", request)
 
 
 OF_ARM = [
@@ -228,79 +246,77 @@ OF_ARM = [
 ]
 
 
-@pytest.fixture(scope="module")
-def arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
-    yield from simulator(tmp_path_factory.mktemp("arm"), scene="arm")
+class Stepped:
+    """A simulator in lockstep with a client.
+
+    Attributes:
+        without: The fingerprint of a run in which nothing is sent.
+    """
+
+    def __init__(self, start: SimulatorLauncher, scene: object) -> None:
+        lockstep = {"mode": "lockstep", "lockstep_sources": f"joint_commands@{RATE_HZ}"}
+        self.simulator: Simulator = start.simulator(scene=scene, real_time_factor=0.0, **lockstep)
+        self.listener = start.listener(self.simulator)
+        self.simulator.wait_until_running()
+        self.client = Client(self.listener)
+        self.without = self.fingerprint(nothing)
+
+    def replace_client(self) -> None:
+        """Continue with another client."""
+        self.client.close()
+        self.client = Client(self.listener)
+
+    def fingerprint(
+        self, send: Callable[[Client], object], runs: int = RUNS, read_first: str = "tick"
+    ) -> str:
+        """Return the one fingerprint of some runs."""
+        client = self.client
+        client.run(send)  # opens what it sends by
+        client.wait_until_discovered()
+        done = [client.run(send, read_first) for _ in range(runs)]
+        expected = [PERIOD_NS * tick for tick in range(TICKS)]
+        assert all(stamps == expected for _, stamps in done)
+        (found,) = {fingerprint for fingerprint, _ in done}
+        return found
 
 
 @pytest.fixture(scope="module")
-def robot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SimulatorClient]:
-    folder = tmp_path_factory.mktemp("robot")
-    model = folder / "robot.xml"
+def arm(start_shared: SimulatorLauncher) -> Stepped:
+    return Stepped(start_shared, "arm")
+
+
+@pytest.fixture(scope="module")
+def robot(start_shared: SimulatorLauncher, tmp_path_factory: pytest.TempPathFactory) -> Stepped:
+    model = tmp_path_factory.mktemp("robot") / "robot.xml"
     model.write_text(ROBOT)
-    yield from simulator(folder, scene=model)
+    return Stepped(start_shared, model)
 
 
-def simulator(folder: Path, **parameters: Any) -> Iterator[SimulatorClient]:
-    starter = SimulatorLauncher(folder)
-    lockstep = {"mode": "lockstep", "lockstep_sources": f"joint_commands@{RATE_HZ}"}
-    remote = SimulatorClient(starter, real_time_factor=0.0, **lockstep, **parameters)
-    yield remote
-    remote.close()
-    starter.close()
-
-
-def fingerprints(
-    remote: SimulatorClient, send: Callable[[Client], object], count: int, read_first: str = "tick"
-) -> set[str]:
-    """Return the different fingerprints of some runs."""
-    client = Client(remote.listener, read_first)
-    client.run(send)  # opens what it sends by; at the next reset, the simulator has discovered it
-    found = set()
-    for _ in range(count):
-        fingerprint, stamps = client.run(send)
-        assert stamps == [PERIOD_NS * tick for tick in range(TICKS)]
-        found.add(fingerprint)
-    client.close()
-    return found
-
-
-@pytest.mark.parametrize("read_first", ["response", "tick"])
 def test_every_run_after_a_reset_has_the_same_bits_whatever_a_client_reads_first(
-    arm: SimulatorClient, read_first: str
+    arm: Stepped,
 ) -> None:
-    (found,) = fingerprints(arm, wrench, RESETS, read_first)
-    (other,) = fingerprints(arm, wrench, 2)
-    assert found == other, "for another client, too"
+    found = {arm.fingerprint(wrench, RESETS, first) for first in ("response", "tick")}
+    arm.replace_client()
+    found.add(arm.fingerprint(wrench))
+    assert len(found) == 1
 
 
 @pytest.mark.parametrize("send", OF_ARM)
 def test_what_is_sent_to_an_arm_before_an_answer_acts_at_its_tick(
-    arm: SimulatorClient, send: Callable[[Client], object]
+    arm: Stepped, send: Callable[[Client], object]
 ) -> None:
-    assert_acts_at_its_tick(arm, send)
+    assert arm.fingerprint(send) != arm.without
 
 
 @pytest.mark.parametrize("send", [mocap, actuator, entity_state, equality])
 def test_what_is_sent_to_bodies_before_an_answer_acts_at_its_tick(
-    robot: SimulatorClient, send: Callable[[Client], object]
+    robot: Stepped, send: Callable[[Client], object]
 ) -> None:
-    assert_acts_at_its_tick(robot, send)
+    assert robot.fingerprint(send) != robot.without
 
 
-def assert_acts_at_its_tick(remote: SimulatorClient, send: Callable[[Client], object]) -> None:
-    """Assert that a command has an effect, and the same bits in each run."""
-    (without,) = fingerprints(remote, nothing, 2)
-    (found,) = fingerprints(remote, send, RUNS)
-    assert found != without
-
-
-def test_an_answer_to_a_tick_from_before_a_reset_is_dropped_with_the_reason(
-    arm: SimulatorClient,
-) -> None:
-    client = Client(arm.listener)
-    old = client.tick
-    client.run(nothing)
-    client.answers.publish(JointState(header=old.header, name=["elbow_joint"], position=[0.0]))
-    arm.simulator.wait_for_log(f"answers a tick of {old.header.frame_id}")
-    client.close()
+def test_an_answer_to_a_tick_from_before_a_reset_is_dropped_with_the_reason(arm: Stepped) -> None:
+    old = arm.client.tick.header
+    arm.client.run(nothing)
+    arm.client.answers.publish(JointState(header=old, name=["elbow_joint"], position=[0.0]))
+    arm.simulator.wait_for_log(f"answers a tick of {old.frame_id}")

@@ -173,7 +173,7 @@ def _last_step(recording: Recording) -> int:
 
 
 _BEGIN, _LENGTH = 0.5, _MOVES[-1][0]
-_RECEIVED = {1.0: 500, 5.0: 50, 0.0: 3}
+_RECEIVED = {1.0: 300, 5.0: 20, 0.0: 2}
 """Least number of states during the motion, by real-time factor; at 0 a listener loses most."""
 
 
@@ -203,13 +203,13 @@ def test_a_trajectory_gives_bitwise_equal_joint_paths_at_any_real_time_factor(
 ) -> None:
     home = Simulation(load_scene("arm")).references.q[:6]
     points = [point(time, home + offset, _STILL) for time, offset in _MOVES]
-    moving: list[int] = []
+    moving: set[int] = set()
     for _ in range(3):  # only the received states count, and a busy machine loses many
         path = _follow(start, factor, points)
         expected = _replayed(trajectory(*points, start=_BEGIN), set(path))
         wrong = [step for step, state in path.items() if state != expected[step]]
         assert not wrong, f"at steps {wrong[:5]}"
-        moving = [step for step in path if 0 <= step - 1000 * _BEGIN <= 1000 * _LENGTH]
+        moving |= {step for step in path if 0 <= step - 1000 * _BEGIN <= 1000 * _LENGTH}
         if len(moving) > _RECEIVED[factor]:
             break
     assert len(moving) > _RECEIVED[factor]

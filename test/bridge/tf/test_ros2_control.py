@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 from hardware_blocks import Block, read_blocks
+from simulation_interfaces.msg import Result, SimulationState
+from simulation_interfaces.srv import SetSimulationState, StepSimulation
 from simulators import Listener, Simulator, SimulatorLauncher
 from std_msgs.msg import String
 from topic_hardware import TopicHardware
@@ -24,23 +26,37 @@ ARM = (
 FINGERS = ("left_finger_joint", "right_finger_joint")
 CYCLE = 4
 """Physics steps between two cycles: a loop of 250 Hz in simulated time."""
+RATE = {"publish_rate__joint_states": 250.0}
 
-MOVE_S = 0.6
+MOVE_S = 0.5
 
 Controller = Callable[[float], None]
 
 
 class Stack:
-    """All hardware components of a robot, and the loop that runs them in simulated time."""
+    """All hardware components of a robot, and the loop that steps its paused simulation.
 
-    def __init__(self, listener: Listener, blocks: list[Block]) -> None:
+    The simulator handles the commands of a cycle before the steps, which are requested after them.
+    """
+
+    def __init__(self, listener: Listener, blocks: list[Block], *, is_paused: bool = True) -> None:
         self._listener = listener
         self.hardware = [TopicHardware(listener.node, block) for block in blocks]
         assert listener.spin_until(lambda: all(h.is_connected for h in self._commanding))
+        if is_paused:
+            self.pause()
 
     def close(self) -> None:
+        self._set_state(SimulationState.STATE_PLAYING)
         for hardware in self.hardware:
             hardware.close()
+
+    def pause(self) -> None:
+        self._set_state(SimulationState.STATE_PAUSED)
+
+    def _set_state(self, state: int) -> None:
+        request = SetSimulationState.Request(state=SimulationState(state=state))
+        self._listener.call(SetSimulationState, "set_simulation_state", request)
 
     @property
     def _commanding(self) -> list[TopicHardware]:
@@ -58,25 +74,21 @@ class Stack:
         assert (joint, interface) in found.commands
         found.commands[joint, interface] = value
 
-    def read(self) -> None:
-        """Read the next states."""
-        before = [hardware.received for hardware in self.hardware]
-        assert self._listener.spin_until(
-            lambda: all(h.received > n for h, n in zip(self.hardware, before, strict=True))
-        )
+    def step(self) -> None:
+        """Step the simulation to the next cycle, and read the states."""
+        before = self.hardware[0].step
+        request = StepSimulation.Request(steps=CYCLE)
+        done = self._listener.call(StepSimulation, "step_simulation", request)
+        assert done.result.result == Result.RESULT_OK, done.result.error_message
+        assert self._listener.spin_until(lambda: all(h.step > before for h in self.hardware))
         for hardware in self.hardware:
             hardware.read()
 
     def run(self, seconds: float, controller: Controller = lambda _time: None) -> None:
-        """Read, update and write for a simulated time; the controller gets the elapsed time."""
-        first = last = self.hardware[0].step
-        while last - first < 1000 * seconds:
-            due = last + CYCLE
-            assert self._listener.spin_until(lambda due=due: self.hardware[0].step >= due)
-            last = self.hardware[0].step
-            for hardware in self.hardware:
-                hardware.read()
-            controller(0.001 * (last - first))
+        """Step, update and write for a simulated time; the controller gets the elapsed time."""
+        for cycle in range(1, 1 + round(1000 * seconds / CYCLE)):
+            self.step()
+            controller(0.001 * CYCLE * cycle)
             for hardware in self.hardware:
                 hardware.write()
 
@@ -113,12 +125,11 @@ def description(listener: Listener, topic: str = "/robot_description") -> list[B
 
 @pytest.fixture(scope="module")
 def arm(start_shared: SimulatorLauncher) -> Simulator:
-    # Slow, so that a busy machine is in time nevertheless.
     return start_shared.simulator(
         scene="arm",
         ros2_control="true",
-        real_time_factor=0.08,
         remaps=(f"joint_states:={STATES}",),
+        **RATE,
     )
 
 
@@ -172,11 +183,11 @@ def test_no_controller_of_the_simulator_shares_a_name_with_ros2_control(listener
 
 
 def test_no_joint_moves_and_no_warning_is_logged_before_a_controller_is_active(arm, stack):
-    stack.read()
+    stack.step()
     before = stack.positions(ARM + FINGERS)
     stack.run(0.3)
     moved, gripper, passive = stack.hardware
-    assert len(moved.sent) > 20
+    assert len(moved.sent) == 75
     assert len(gripper.sent) == len(moved.sent)
     for message in moved.sent:
         assert message.name == list(ARM)
@@ -184,18 +195,18 @@ def test_no_joint_moves_and_no_warning_is_logged_before_a_controller_is_active(a
             assert len(values) == len(ARM)
             assert all(math.isnan(value) for value in values)
     assert passive.sent == []
-    stack.read()
+    stack.step()
     # Not yet at rest, perhaps: gravity draws the joints from their keyframe by 1.4 mrad.
     np.testing.assert_allclose(stack.positions(ARM + FINGERS), before, atol=3e-3)
     assert arm.warnings() == []
 
 
 def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
-    stack.read()
+    stack.step()
     begin = stack.positions(ARM)
     way = np.array([0.25, -0.1, 0.15, 0.2, -0.15, 0.25])
     mover = Mover(stack, begin, way, velocity=True)
-    stack.run(1.0, mover)
+    stack.run(0.8, mover)
     # The deflection of the joints under gravity, and the quintic's lag of two cycles.
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
     assert np.max(np.median(mover.errors, axis=0)) < 0.02
@@ -203,63 +214,61 @@ def test_a_trajectory_is_followed_and_its_last_point_is_held(arm, stack):
     np.testing.assert_allclose(stack.positions(ARM), begin + way, atol=5e-3)
     assert arm.warnings() == []
     back = Mover(stack, begin + way, -way, velocity=True)
-    stack.run(0.9, back)
+    stack.run(0.8, back)
     np.testing.assert_allclose(stack.positions(ARM), begin, atol=5e-3)
 
 
 def test_velocity_commands_remove_the_lag_of_the_damping(stack):
-    stack.read()
+    stack.step()
     begin = stack.positions(ARM)
     way = np.array([0.25, 0.0, 0.0, 0.0, 0.0, 0.0])
     trailing = Mover(stack, begin, way, velocity=False)
-    stack.run(0.9, trailing)
+    stack.run(0.8, trailing)
     following = Mover(stack, begin + way, -way, velocity=True)
-    stack.run(0.9, following)
+    stack.run(0.5, following)
     lag, rest = (float(np.median(mover.errors, axis=0)[0]) for mover in (trailing, following))
-    # kd/kp of the joint is 40 ms, and it turns at 0.8 rad/s there. Both moves lag by the time that
-    # a busy machine takes for a command.
+    # kd/kp of the joint is 40 ms, and it turns at 0.9 rad/s there. Both moves lag by a cycle.
     assert lag > 0.02
     assert rest < lag - 0.01
 
 
 def test_the_gripper_has_its_own_component_and_the_other_finger_follows(arm, stack):
-    stack.read()
+    stack.step()
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
     stack.command("left_finger_joint", "position", 0.01)
-    stack.run(0.5)
+    stack.run(0.3)
     assert stack.positions(FINGERS) == pytest.approx([0.01, 0.01], abs=1e-3)
     stack.command("left_finger_joint", "position", 0.03)
-    stack.run(0.5)
+    stack.run(0.3)
     assert stack.positions(FINGERS) == pytest.approx([0.03, 0.03], abs=1e-3)
     assert arm.warnings() == []
 
 
 def test_an_effort_command_is_added_and_removed(stack):
-    stack.read()
+    stack.step()
     joint, torque = "shoulder_pan_joint", 50.0
     rest = stack.state(joint)
     stack.command(joint, "effort", torque)
-    stack.run(0.4)
+    stack.run(0.25)
     # The deflection of the PD law is torque / kp.
     assert stack.state(joint) - rest == pytest.approx(torque / 10000.0, rel=0.1)
     stack.command(joint, "effort", 0.0)
-    stack.run(0.4)
+    stack.run(0.25)
     assert stack.state(joint) == pytest.approx(rest, abs=5e-4)
 
 
 def test_a_controller_that_holds_its_position_does_not_time_out(start):
-    simulator = start.simulator(
-        scene="arm", ros2_control="true", command_timeout=0.1, real_time_factor=0.05
-    )
+    simulator = start.simulator(scene="arm", ros2_control="true", command_timeout=0.1, **RATE)
     listener = start.listener(simulator)
     stack = Stack(listener, description(listener))
-    stack.read()
+    stack.step()
     stack.command("left_finger_joint", "position", stack.state("left_finger_joint"))
     stack.run(0.3)
     assert simulator.warnings() == []
     _, gripper, _ = stack.hardware
     gripper.threshold = 1e-3
     stack.run(0.3)
+    simulator.wait_for_log("so command_timeout makes it")
     assert "left_finger_joint" in "".join(simulator.warnings())
 
 
@@ -268,8 +277,8 @@ def test_each_robot_of_a_scene_has_its_own_command_topics(start):
     simulator = start.simulator(
         scene="zoo",
         ros2_control="true",
-        real_time_factor=0.2,
         remaps=tuple(f"{robot}/joint_states:={robot}/{STATES}" for robot in robots),
+        **RATE,
     )
     listener = start.listener(simulator)
     for robot in robots:
@@ -277,16 +286,17 @@ def test_each_robot_of_a_scene_has_its_own_command_topics(start):
             assert block.parameters["joint_commands_topic"] == f"/{robot}/joint_commands"
             assert block.parameters["joint_states_topic"] == f"/{robot}/{STATES}"
     left, right = (
-        Stack(listener, description(listener, f"/{robot}/robot_description"))
+        Stack(listener, description(listener, f"/{robot}/robot_description"), is_paused=False)
         for robot in robots[2:]
     )
-    left.read()
-    right.read()
+    left.pause()
+    left.step()
+    right.step()
     before, other = left.state("wrist_3_joint"), right.state("wrist_3_joint")
-    left.command("wrist_3_joint", "position", before + 0.3)
-    left.run(0.4)
-    right.read()
-    assert left.state("wrist_3_joint") == pytest.approx(before + 0.3, abs=0.01)
+    left.command("wrist_3_joint", "position", before + 0.1)
+    left.run(0.2)
+    right.step()
+    assert left.state("wrist_3_joint") == pytest.approx(before + 0.1, abs=0.005)
     assert right.state("wrist_3_joint") == pytest.approx(other, abs=1e-3)
 
 

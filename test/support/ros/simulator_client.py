@@ -122,12 +122,16 @@ class SimulatorClient:
         return seconds(self.clock.messages[-1].clock)
 
     def settle(self) -> None:
-        """Wait until all messages in flight from a paused simulation have arrived."""
+        """Wait until all messages in flight from a paused simulation have arrived.
+
+        They are sent before the response to a request.
+        """
         recordings = (self.clock, self.joint_states, self.resets)
         before: list[int] = []
         while before != (now := [len(recording) for recording in recordings]):
             before = now
-            self.listener.spin_for(0.3)
+            self.call("GetSimulationState")
+            self.listener.spin_for(0.05)
 
     def settle_and_clear(self) -> None:
         """Settle, and clear the recordings."""

@@ -162,10 +162,10 @@ class ZooRecording:
     instants: dict[int, Instant]
 
 
-_MINIMUM = {"/tf": 15} | {
-    topic: 15 for topic in PERIODIC if topic.endswith(("/controller_state", "/contact_states"))
+_MINIMUM = {"/tf": 8} | {
+    topic: 8 for topic in PERIODIC if topic.endswith(("/controller_state", "/contact_states"))
 }
-_DEFAULT_MINIMUM = 60
+_DEFAULT_MINIMUM = 30
 
 
 def record_zoo(start: SimulatorLauncher) -> ZooRecording:
