@@ -14,18 +14,16 @@ STEP_M = 0.01
 SPEED = 0.25
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_step_of_10_mm_settles_in_300_ms(robot: FrameRobot, axis: int) -> None:
-    goal = robot.home + STEP_M * np.eye(3)[axis]
+def test_a_step_of_10_mm_settles_in_300_ms(robot: FrameRobot) -> None:
+    goal = robot.home + STEP_M  # along each axis
     robot.go(goal)
-    positions = robot.run(0.6)
+    positions = robot.run(0.5)
     assert settling_time(positions, goal, robot.timestep, within=0.02 * STEP_M) <= 0.3
-    overshoot = (positions - goal)[:, axis].max()
-    assert overshoot < 0.02 * STEP_M
+    assert (positions - goal).max() < 0.02 * STEP_M, "no overshoot"
     np.testing.assert_allclose(positions[-1], goal, atol=1e-5)
 
 
-@pytest.mark.parametrize("rate", [1000, 100, 50])
+@pytest.mark.parametrize("rate", [1000, 50])
 def test_a_streamed_line_at_quarter_metre_per_second_is_followed_within_1_mm(
     robot: FrameRobot, rate: int
 ) -> None:
@@ -66,17 +64,13 @@ def test_one_far_pose_is_approached_on_a_straight_line_at_the_largest_speed(
     np.testing.assert_allclose(positions[-1], goal, atol=1e-4)
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_an_orientation_step_turns_about_the_origin_of_the_frame(
-    robot: FrameRobot, axis: int
-) -> None:
+def test_an_orientation_step_turns_about_the_origin_of_the_frame(robot: FrameRobot) -> None:
     half = math.radians(20.0) / 2
+    axis = np.array([0.6, -0.64, 0.48])
     quat = np.zeros(4)
-    mujoco.mju_mulQuat(
-        quat, np.array([math.cos(half), *(math.sin(half) * np.eye(3)[axis])]), robot.turn
-    )
+    mujoco.mju_mulQuat(quat, np.array([math.cos(half), *(math.sin(half) * axis)]), robot.turn)
     robot.go(robot.home, quat)
-    positions = robot.run(1.0)
+    positions = robot.run(0.8)
     assert robot.angle_to(quat) < 1e-3
     assert np.linalg.norm(positions - robot.home, axis=1).max() < 3e-3
     np.testing.assert_allclose(positions[-1], robot.home, atol=1e-4)
