@@ -82,7 +82,7 @@ def test_a_target_out_of_reach_is_approached_and_the_arm_comes_to_rest(panda: Fr
     )
     direction = np.array([1.0, 0.0, 0.0])
     panda.go(panda.home + 1.5 * direction)
-    q, dq = panda.run_joints(9.0)
+    q, dq = panda.run_joints(6.0)
     assert (np.abs(dq) <= 1.05 * limits).all()
     assert (q >= panda.chain.joints.lower - 1e-3).all()
     assert (q <= panda.chain.joints.upper + 1e-3).all()
@@ -90,7 +90,7 @@ def test_a_target_out_of_reach_is_approached_and_the_arm_comes_to_rest(panda: Fr
     reached = panda.pose()[0]
     assert reached[0] > panda.home[0] + 0.5  # the arm is stretched towards it
     panda.go(panda.home)
-    panda.run(10.0)
+    panda.run(6.0)
     np.testing.assert_allclose(panda.pose()[0], panda.home, atol=1e-3)
 
 
@@ -99,7 +99,7 @@ def test_references_of_joints_keep_their_limits_beside_a_singularity(robot: Fram
     most = np.minimum(joints.max_velocity, settings.max_joint_velocity)
     robot.go(robot.home + np.array([0.45, 0.0, 0.1]))  # nearly stretched
     before, speeds, positions = np.zeros(len(joints.names)), [], []
-    for _ in range(round(2.0 / robot.timestep)):
+    for _ in range(round(1.5 / robot.timestep)):
         robot.simulation.step()
         references = robot.control.references
         speeds.append(references.dq[joints.indices].copy())
@@ -118,7 +118,7 @@ def test_a_joint_stops_at_its_limit_and_the_others_continue(panda: FrameRobot) -
     quat = np.zeros(4)
     mujoco.mju_mulQuat(quat, np.array([math.cos(half), 0.0, 0.0, math.sin(half)]), panda.turn)
     panda.go(panda.home, quat)
-    q, _ = panda.run_joints(3.0)
+    q, _ = panda.run_joints(2.5)
     assert (q >= joints.lower - 1e-3).all()
     assert (q <= joints.upper + 1e-3).all()
 
@@ -126,9 +126,9 @@ def test_a_joint_stops_at_its_limit_and_the_others_continue(panda: FrameRobot) -
 def test_spare_joints_return_to_where_they_were(panda: FrameRobot) -> None:
     start = panda.q
     panda.go(panda.home + np.array([0.0, 0.2, 0.1]))
-    panda.run(1.5)
+    panda.run(1.0)
     panda.go(panda.home)
-    panda.run(10.0)
+    panda.run(6.0)
     np.testing.assert_allclose(panda.q, start, atol=0.01)
 
 
