@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -202,8 +203,13 @@ _FAULTS = {
 }
 
 
-@pytest.mark.parametrize("where", ["before_step", "after_step", "settings_changed", "reset"])
-@pytest.mark.parametrize("how", _FAULTS)
+@pytest.mark.parametrize(
+    ("how", "where"),
+    [
+        *((how, "before_step") for how in _FAULTS),
+        *product(("exit", "nan", "state"), ("after_step", "settings_changed", "reset")),
+    ],
+)
 def test_an_error_is_undone_and_disables_the_extension(
     how: str, where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
