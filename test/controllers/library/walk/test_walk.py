@@ -82,7 +82,7 @@ def test_a_changed_velocity_acts_while_the_robot_walks():
     robot = WalkingRobot(velocity_x=0.2)
     robot.run(0.5)
     robot.host.supervised.request("walk")
-    robot.run(1.5)
+    robot.run(1.8)
     robot.machine.configure("WALK", {"velocity_x": 0.0, "velocity_yaw": 0.3})
     robot.run(2.4)
     turned = robot.simulation.data.xmat[robot.base].reshape(3, 3)
