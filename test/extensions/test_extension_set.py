@@ -4,6 +4,7 @@ import importlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,19 @@ class Run:
         self.set.commit()
 
 
-@pytest.fixture(autouse=True)
-def _samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    install_samples(tmp_path / "site", monkeypatch)
+@pytest.fixture(autouse=True, scope="module")
+def _samples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        install_samples(tmp_path_factory.mktemp("installed") / "site", patch)
+        yield
+    load_extension.cache_clear()
+
+
+@pytest.fixture
+def _forget() -> Iterator[None]:
+    """Look for installed extensions again after a test."""
     yield
+    importlib.invalidate_caches()
     load_extension.cache_clear()
 
 
@@ -87,6 +97,7 @@ def test_an_extension_that_cannot_be_loaded_is_named(use: str, message: str) -> 
         Run(ExtensionConfig(use=use))
 
 
+@pytest.mark.usefixtures("_forget")
 def test_installed_extensions_replace_shipped_ones_and_not_each_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,8 +213,13 @@ _FAULTS = {
 }
 
 
-@pytest.mark.parametrize("where", ["before_step", "after_step", "settings_changed", "reset"])
-@pytest.mark.parametrize("how", _FAULTS)
+@pytest.mark.parametrize(
+    ("how", "where"),
+    [
+        *((how, "before_step") for how in _FAULTS),
+        *product(("exit", "nan", "state"), ("after_step", "settings_changed", "reset")),
+    ],
+)
 def test_an_error_is_undone_and_disables_the_extension(
     how: str, where: str, caplog: pytest.LogCaptureFixture
 ) -> None:

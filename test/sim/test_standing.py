@@ -3,27 +3,28 @@
 import numpy as np
 import pytest
 
-BASES = {"humanoid": 0.01, "quadruped": 0.01}
+SPEED = 0.01 / 60.0
+"""Largest drift [m/s]."""
 
 
-@pytest.mark.parametrize("scene", BASES)
-def test_a_robot_stands_for_a_minute_without_drift(shipped, scene):
+@pytest.mark.parametrize("scene", ["humanoid", "quadruped"])
+def test_a_robot_stands_without_drift(shipped, scene):
     simulation = shipped(scene)
     (robot,) = simulation.layout.robots
     (base,) = robot.bases
     position = slice(base.qpos, base.qpos + 3)
     assert simulation.step()
-    start = simulation.sample.qpos.copy()
-    farthest = 0.0
-    for _ in range(round(60.0 / simulation.model.opt.timestep)):
+    start, places = simulation.sample.qpos.copy(), []
+    for _ in range(round(15.0 / simulation.model.opt.timestep)):
         assert simulation.step()
-        farthest = max(farthest, np.abs(simulation.sample.qpos[position] - start[position]).max())
-    assert simulation.time == pytest.approx(60.0)
-    assert np.linalg.norm(simulation.sample.qpos[position] - start[position]) < BASES[scene]
-    assert farthest < BASES[scene]
+        places.append(simulation.sample.qpos[position].copy())
+    assert simulation.time == pytest.approx(15.0)
+    assert np.abs(places - start[position]).max() < 0.01
+    third = len(places) // 3
+    assert np.linalg.norm(places[-1] - places[third]) < 10.0 * SPEED
     quat = simulation.sample.qpos[base.qpos + 3 : base.qpos + 7]
     tilt = 2 * np.arccos(min(1.0, abs(quat @ start[base.qpos + 3 : base.qpos + 7])))
-    assert tilt < np.radians(2)
+    assert tilt < np.radians(0.5)
     assert simulation.divergences == 0
     assert not simulation.engine_messages
 

@@ -34,7 +34,7 @@ def draw_pushes(
 
 
 def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
-    """Yield the pushes that are among the conditions of an episode."""
+    """Yield the pushes that are among the conditions of an episode, in the order of their times."""
     number = 0
     while (name := f"push_{number}") in conditions:
         direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
@@ -43,11 +43,13 @@ def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
 
 
 def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
-    """Apply those of some pushes that act now to the first floating base."""
+    """Apply those of some pushes, in the order of their times, that act now to the first base."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
     for impulse, direction, begin in pushes:
-        if 0.0 <= simulation.time - begin < _PUSH_S:
+        if begin > simulation.time:
+            break
+        if simulation.time - begin < _PUSH_S:
             size = impulse * mass / _PUSH_S
             force[:2] += size * np.array([np.cos(direction), np.sin(direction)])
     simulation.data.xfrc_applied[base, :3] = force

@@ -27,31 +27,26 @@ TORSO = '<body name="torso" pos="0 0 0">'
 QUICK = {"READY": {"duration": 0.3}, "SQUAT": {"duration": 1.5}, "SWAY": {"duration": 2.5}}
 
 
-class Comparison:
-    """A robot that squats, sways and is pushed, with an estimator beside its controller."""
+class Compared:
+    """An estimator, and its errors against the true base."""
 
-    def __init__(
-        self,
-        scene: str,
-        config: EstimatorConfig,
-        bias: Sequence[float] = (),
-        robot: str = "humanoid",
-    ) -> None:
-        self.simulation = Simulation(load_scene(scene))
-        self.host = ControllerHost(self.simulation, load("stand", settings=QUICK))
+    def __init__(self, simulation: Simulation, robot: str, bias: Sequence[float], **config: bool):
         feet, sensors = FEET[robot]
-        model = robot_model(self.simulation.plant, 0)
-        self.estimator = BaseEstimator(model, feet, force_sensors=sensors, config=config)
-        self.bias = np.array(bias) if bias else None
+        self._simulation, self._bias = simulation, np.array(bias)
+        self.estimator = BaseEstimator(
+            robot_model(simulation.plant, 0),
+            feet,
+            force_sensors=sensors,
+            config=EstimatorConfig(**config),
+        )
         self.errors: list[tuple[float, ...]] = []
-        self.host.observation_filter = self._compare
 
-    def _compare(self, observation: Observation) -> Observation:
+    def compare(self, observation: Observation) -> None:
         true = observation.base
         imus = observation.imus
-        if self.bias is not None:
+        if self._bias.any():
             imus = {
-                name: replace(imu, angular_velocity=imu.angular_velocity + self.bias)
+                name: replace(imu, angular_velocity=imu.angular_velocity + self._bias)
                 for name, imu in imus.items()
             }
         found = self.estimator.update(replace(observation, base=None, imus=imus))
@@ -59,37 +54,60 @@ class Comparison:
         offset = found.pose.position - true.pose.position
         speed = np.linalg.norm(found.linear - true.linear)
         self.errors.append((observation.time, tilt, speed, *offset))
+        base = self._simulation.layout.robots[0].bases[0].body
+        data = self._simulation.data
         com = self.estimator.robot.com - found.pose.position
-        base = self.simulation.layout.robots[0].bases[0].body
-        self.com_error = com - (
-            self.simulation.data.subtree_com[base] - self.simulation.data.xpos[base]
-        )
-        return observation
+        self.com_error = com - (data.subtree_com[base] - data.xpos[base])
 
-    def run(self) -> np.ndarray:
+    def late(self) -> np.ndarray:
         """Return times and errors of tilt, speed and position after the first second.  # (n, 6)"""
-        requests = [(0.5, "squat"), (2.5, "sway")]
-        while self.simulation.time < 5.5:
-            assert self.host.tick()
-            if requests and self.simulation.time > requests[0][0]:
-                self.host.supervised.request(requests.pop(0)[1])
-            push = 40.0 if 2.1 < self.simulation.time < 2.2 else 0.0
-            base = self.simulation.layout.robots[0].bases[0].body
-            self.simulation.data.xfrc_applied[base, 1] = push
-        assert self.host.supervised.state == "HOLD"
         return np.array([it for it in self.errors if it[0] > 1.0])
 
 
-@pytest.mark.parametrize("use_orientation", [True, False], ids=["orientation", "gyroscope"])
+ORIENTATION, GYROSCOPE, BIASED = "orientation", "gyroscope", "biased gyroscope"
+NO_BIAS, BIAS = (0.0, 0.0, 0.0), (0.004, -0.004, 0.0)
+
+
+def run(scene: str, robot: str, *, is_biased: bool = False) -> dict[str, Compared]:
+    """Return estimators beside the controller of a robot that squats, sways and is pushed."""
+    simulation = Simulation(load_scene(scene))
+    host = ControllerHost(simulation, load("stand", settings=QUICK))
+    compared = {
+        ORIENTATION: Compared(simulation, robot, NO_BIAS, use_orientation=True),
+        GYROSCOPE: Compared(simulation, robot, NO_BIAS, use_orientation=False),
+    }
+    if is_biased:
+        compared[BIASED] = Compared(simulation, robot, BIAS, use_orientation=False)
+
+    def observe(observation: Observation) -> Observation:
+        for it in compared.values():
+            it.compare(observation)
+        return observation
+
+    host.observation_filter = observe
+    requests = [(0.5, "squat"), (2.5, "sway")]
+    base = simulation.layout.robots[0].bases[0].body
+    while simulation.time < 5.5:
+        assert host.tick()
+        if requests and simulation.time > requests[0][0]:
+            host.supervised.request(requests.pop(0)[1])
+        simulation.data.xfrc_applied[base, 1] = 40.0 if 2.1 < simulation.time < 2.2 else 0.0
+    assert host.supervised.state == "HOLD"
+    return compared
+
+
 @pytest.mark.parametrize("scene", FEET)
-def test_a_moving_robot_is_estimated_without_its_true_base(scene, use_orientation):
-    config = EstimatorConfig(use_orientation=use_orientation)
-    compared = Comparison(scene, config, robot=scene)
-    errors = compared.run()
-    assert np.rad2deg(errors[:, 1].max()) < 0.5
-    assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.01
-    assert np.ptp(errors[:, 3:], axis=0).max() < 0.01
-    np.testing.assert_allclose(compared.com_error, 0.0, atol=5e-3)
+def test_a_moving_robot_is_estimated_without_its_true_base(scene):
+    compared = run(scene, scene, is_biased=scene == "humanoid")
+    for name in (ORIENTATION, GYROSCOPE):
+        errors = compared[name].late()
+        assert np.rad2deg(errors[:, 1].max()) < 0.5, name
+        assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.01, name
+        assert np.ptp(errors[:, 3:], axis=0).max() < 0.01, name
+        np.testing.assert_allclose(compared[name].com_error, 0.0, atol=5e-3, err_msg=name)
+    if scene == "humanoid":
+        biased = compared[BIASED].late()
+        assert np.rad2deg(biased[:, 1].max()) < 1.0, "a biased gyroscope does not tilt the base"
 
 
 @pytest.fixture
@@ -109,19 +127,13 @@ def imu_on_torso(tmp_path: Path) -> str:
     return str(tmp_path / "humanoid.yaml")
 
 
-@pytest.mark.parametrize("use_orientation", [True, False], ids=["orientation", "gyroscope"])
-def test_an_imu_on_another_body_than_the_base_is_enough(imu_on_torso, use_orientation):
-    compared = Comparison(imu_on_torso, EstimatorConfig(use_orientation=use_orientation))
-    errors = compared.run()
-    assert np.rad2deg(errors[:, 1].max()) < 0.5
-    assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.02
-    assert np.ptp(errors[:, 3:], axis=0).max() < 0.01
-
-
-def test_a_biased_gyroscope_does_not_tilt_the_base():
-    config = EstimatorConfig(use_orientation=False)
-    errors = Comparison("humanoid", config, bias=(0.004, -0.004, 0.0)).run()
-    assert np.rad2deg(errors[:, 1].max()) < 1.0
+def test_an_imu_on_another_body_than_the_base_is_enough(imu_on_torso):
+    compared = run(imu_on_torso, "humanoid")
+    for name in (ORIENTATION, GYROSCOPE):
+        errors = compared[name].late()
+        assert np.rad2deg(errors[:, 1].max()) < 0.5, name
+        assert np.sqrt(np.mean(errors[:, 2] ** 2)) < 0.02, name
+        assert np.ptp(errors[:, 3:], axis=0).max() < 0.01, name
 
 
 def estimator(scene: str = "humanoid", **arguments: object) -> tuple[BaseEstimator, Observation]:

@@ -28,9 +28,9 @@ BOX, BALL = (
     FREE.format(geom) for geom in ("<geom type='box' size='.1 .1 .1'/>", "<geom size='.1'/>")
 )
 FIXED = "<mujoco><worldbody><body name='it'><geom size='.1'/></body></worldbody></mujoco>"
-PERIOD_S = 0.4
+PERIOD_S = 0.3
 SCENES = {"grasp_reflex": ("arm", 2.0)}
-DURATIONS = {"stand": 2.5, "trot": 3.0, "trot_policy": 3.0, "walk": 4.0, "walk_grasp": 3.0}
+DURATIONS = {"stand": 2.2, "trot": 2.4, "trot_policy": 2.4, "walk": 3.0, "walk_grasp": 2.4}
 """Of the controllers that do not end by themselves [s]."""
 FALLEN = 0.8
 

@@ -62,14 +62,15 @@ def continues(hosting, ended):
     return until(lambda: hosting.steps > count + 20) and not ended
 
 
-@pytest.mark.parametrize("method", ["start", "run", "teardown"])
 @pytest.mark.parametrize(
-    ("how", "reason"),
+    ("how", "method", "reason"),
     [
-        ("exit", r"it raised SystemExit\(3\)"),
-        ("interrupt", r"it raised KeyboardInterrupt\(\)"),
-        ("generator", r"it raised GeneratorExit\(\)"),
-        ("hostile", "a HostileError"),
+        ("exit", "start", r"it raised SystemExit\(3\)"),
+        ("exit", "teardown", r"it raised SystemExit\(3\)"),
+        ("exit", "run", r"it raised SystemExit\(3\)"),
+        ("interrupt", "run", r"it raised KeyboardInterrupt\(\)"),
+        ("generator", "run", r"it raised GeneratorExit\(\)"),
+        ("hostile", "run", "a HostileError"),
     ],
 )
 def test_an_exception_of_any_kind_fails_the_state_only(live, how, method, reason):

@@ -29,12 +29,15 @@ def watch(hosted) -> Watch:
 def test_an_image_shows_its_tick_and_is_delivered_after_a_fixed_delay(host, waits, seen_at):
     hosted, simulation = host(WATCH % waits)
     heights = {}
-    for _ in range(300):
+    for step in range(300):
         hosted.step()
+        if step == 150 and waits == "false":
+            check_blocking_calls(watch(hosted).image)
         heights[round(simulation.time, 6)] = simulation.sample.qpos[5]
     state = watch(hosted)
     assert state.seen_at == pytest.approx(seen_at)
     image = state.image.result()
+    assert state.image.exception() is None
     assert image.time == pytest.approx(0.105)
     assert image.depth.shape == (30, 40)
     assert image.colour.shape == (30, 40, 3)
@@ -49,19 +52,11 @@ def test_an_image_shows_its_tick_and_is_delivered_after_a_fixed_delay(host, wait
     hosted.close()
 
 
-def test_a_state_that_blocks_for_an_image_gets_an_error_instead(host):
-    hosted, _ = host(WATCH % "false")
-    for _ in range(150):
-        hosted.step()
-    image = watch(hosted).image
+def check_blocking_calls(image):
+    """A state that blocks for an image gets an error instead."""
     for wait in (image.result, image.exception):
         with pytest.raises(InvalidStateError, match=r"append the future to context\.awaited"):
             wait()
-    for _ in range(150):
-        hosted.step()
-    assert image.result().time == pytest.approx(0.105)
-    assert image.exception() is None
-    hosted.close()
 
 
 def test_an_unknown_camera_is_an_error_that_lists_the_cameras(host):
@@ -87,19 +82,15 @@ def test_an_image_has_the_colours_of_the_model_as_it_was_edited(host):
     hosted.close()
 
 
-def test_a_cancelled_request_is_not_delivered(host):
-    hosted, _ = host(WATCH % "false")
+def test_a_cancelled_request_is_not_delivered_and_a_reset_cancels(host):
+    hosted, simulation = host(WATCH % "false")
     for _ in range(150):
         hosted.step()
     assert watch(hosted).image.cancel()
     for _ in range(100):
         hosted.step()
     assert hosted.supervised.state == "END"
-    hosted.close()
-
-
-def test_a_reset_cancels_the_requests(host):
-    hosted, simulation = host(WATCH % "false")
+    simulation.reset()
     for _ in range(150):
         hosted.step()
     asked = watch(hosted).image

@@ -204,7 +204,7 @@ class StandByTorques(State):
 
 @pytest.mark.parametrize("name", sorted(FEET))
 def test_a_robot_stands_crouches_and_withstands_a_push_by_its_torques(name):
-    def run() -> tuple[np.ndarray, StandByTorques]:
+    def run(steps: int) -> np.ndarray:
         table = table_from_dict(
             {
                 "rate": 200,
@@ -221,19 +221,19 @@ def test_a_robot_stands_crouches_and_withstands_a_push_by_its_torques(name):
         base = simulation.layout.robots[0].bases[0].body
         places = []
         mass = float(simulation.model.body_subtreemass[base])
-        for step in range(4000):
+        for step in range(steps):
             is_pushed = 2500 <= step < 2600
             simulation.data.xfrc_applied[base, 1] = mass if is_pushed else 0.0  # 0.1 m/s
             assert host.step()
             places.append(simulation.data.xpos[base].copy())
         assert host.supervised.error == ""
-        return np.array(places), controller.machine
+        return np.array(places)
 
-    places, _ = run()
+    places = run(4000)
     assert places[2400, 2] - places[0, 2] == pytest.approx(-0.04, abs=0.01)
     assert np.abs(places[-1, :2] - places[2400, :2]).max() < 0.01
     assert 0.002 < np.abs(places[2500:, 1] - places[2400, 1]).max() < 0.1
-    np.testing.assert_array_equal(run()[0], places)
+    np.testing.assert_array_equal(run(1000), places[:1000])
 
 
 def test_the_same_state_gives_the_same_bits(named):

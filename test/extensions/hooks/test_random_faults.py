@@ -21,7 +21,7 @@ from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import scene_from_text
 from mujoco_ros.sim.simulation import Simulation
 
-FAULTS = int(os.environ.get("EXTENSION_FAULTS", "1500"))
+FAULTS = int(os.environ.get("EXTENSION_FAULTS", "800"))
 ROBOT = """<mujoco model="r"><worldbody><geom type="plane" size="2 2 .1"/>
 <body name="link" pos="0 0 .3"><joint name="hinge" axis="0 1 0"/><geom size=".1" pos=".3 0 0"
 mass="1"/></body><body name="ball" pos="0 1 .095"><freejoint/><geom size=".1"/></body></worldbody>

@@ -31,33 +31,31 @@ def run_pulled(robot: FrameRobot, force: np.ndarray, duration: float) -> np.ndar
     return robot.pose()[0] - robot.home
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_force_displaces_the_frame_by_force_over_stiffness(robot: FrameRobot, axis: int) -> None:
+def test_a_force_displaces_the_frame_by_force_over_stiffness(robot: FrameRobot) -> None:
     robot.configure(mode="impedance", stiffness_translation=STIFFNESS)
     robot.go(robot.home)
-    robot.run(0.5)
+    robot.run(0.4)
     np.testing.assert_allclose(robot.pose()[0], robot.home, atol=1e-5)  # it carries its weight
-    force = 10.0 * np.eye(3)[axis]
+    force = np.array([8.0, 10.0, 12.0])
     expected = force / STIFFNESS
     displaced = run_pulled(robot, force, 2.0)
-    assert np.linalg.norm(displaced - expected) <= 1e-3 * np.linalg.norm(expected)
+    assert (np.abs(displaced - expected) <= 1e-3 * expected).all()
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_step_of_10_mm_settles_in_300_ms(each_robot: FrameRobot, axis: int) -> None:
+def test_a_step_of_10_mm_settles_in_300_ms(each_robot: FrameRobot) -> None:
     robot = each_robot
     robot.configure(mode="impedance")  # 1000 N/m
     robot.go(robot.home)
     robot.run(0.3)  # afterwards, a pose begins no stream with this one
-    goal = robot.home + 0.01 * np.eye(3)[axis]
+    goal = robot.home + 0.01  # along each axis
     robot.go(goal)
-    positions = robot.run(0.6)
+    positions = robot.run(0.5)
     assert settling_time(positions, goal, robot.timestep, within=5e-4) <= 0.3
-    assert (positions - goal)[:, axis].max() <= 2e-4  # no overshoot
+    assert (positions - goal).max() <= 2e-4  # no overshoot
     np.testing.assert_allclose(positions[-1], goal, atol=2e-5)
 
 
-@pytest.mark.parametrize("rate", [100, 50])
+@pytest.mark.parametrize("rate", [50])
 def test_a_streamed_line_at_quarter_metre_per_second_is_followed_within_1_mm(
     robot: FrameRobot, rate: int
 ) -> None:
@@ -76,7 +74,7 @@ def test_a_streamed_line_at_quarter_metre_per_second_is_followed_within_1_mm(
     np.testing.assert_allclose(moved, length * direction, atol=5e-4)
 
 
-@pytest.mark.parametrize("stiffness", [(1000.0, 50.0), (5000.0, 250.0), (20000.0, 1000.0)])
+@pytest.mark.parametrize("stiffness", [(1000.0, 50.0), (20000.0, 1000.0)])
 def test_a_sudden_force_stretches_the_spring_without_overshoot(
     robot: FrameRobot, stiffness: tuple[float, float]
 ) -> None:
@@ -154,14 +152,14 @@ def test_an_impedance_continues_in_the_next_model(arm: FrameRobot) -> None:
     assert (simulation.model.actuator_biasprm[:6, 1:3] == 0.0).all()
     arm = FrameRobot(simulation)  # reads from the next model
     assert arm.controller.busy
-    np.testing.assert_allclose(run_pulled(arm, np.array([0, 0, -5.0]), 2.0)[2], -5e-3, rtol=0.01)
+    np.testing.assert_allclose(run_pulled(arm, np.array([0, 0, -5.0]), 1.2)[2], -5e-3, rtol=0.01)
 
 
 def test_a_commanded_wrench_displaces_the_frame_against_the_spring(arm: FrameRobot) -> None:
     arm.configure(mode="impedance", twist_timeout=0.0)
     arm.go(arm.home)
     arm.push((0.0, 0.0, 5.0))
-    arm.run(3.0)
+    arm.run(1.5)
     np.testing.assert_allclose(arm.pose()[0] - arm.home, (0, 0, 5e-3), atol=5e-5)
 
 
@@ -169,7 +167,7 @@ def test_a_wrench_ends_with_its_timeout(arm: FrameRobot) -> None:
     arm.configure(mode="impedance", twist_timeout=0.5)
     arm.push((5.0, 0.0, 0.0))
     assert np.linalg.norm(arm.run(0.4)[-1] - arm.home) > 1e-3
-    np.testing.assert_allclose(arm.run(3.0)[-1], arm.home, atol=2e-5)
+    np.testing.assert_allclose(arm.run(1.5)[-1], arm.home, atol=2e-5)
 
 
 def test_stiffness_along_the_axes_of_the_tool(arm: FrameRobot) -> None:
@@ -181,7 +179,7 @@ def test_stiffness_along_the_axes_of_the_tool(arm: FrameRobot) -> None:
     tool = turn.reshape(3, 3)
     force = tool @ np.array([8.0, 0.0, 0.0])
     expected = tool @ (np.array([8.0, 0.0, 0.0]) / STIFFNESS)
-    np.testing.assert_allclose(run_pulled(arm, force, 4.0), expected, atol=2e-4)
+    np.testing.assert_allclose(run_pulled(arm, force, 2.0), expected, atol=2e-4)
 
 
 def test_the_force_of_the_spring_is_bounded_by_the_largest_error(arm: FrameRobot) -> None:
@@ -189,7 +187,7 @@ def test_the_force_of_the_spring_is_bounded_by_the_largest_error(arm: FrameRobot
     arm.go(arm.home)
     arm.run(0.3)
     limit = 0.01 * 1000.0
-    stays = run_pulled(arm, np.array([0.0, 0.8 * limit, 0.0]), 3.0)
+    stays = run_pulled(arm, np.array([0.0, 0.8 * limit, 0.0]), 1.2)
     assert np.linalg.norm(stays) < 0.01
     gives = run_pulled(arm, np.array([0.0, 1.5 * limit, 0.0]), 1.0)
     assert np.linalg.norm(gives) > 0.02
@@ -199,7 +197,7 @@ def test_the_frame_moves_to_a_pose_without_overshoot(robot: FrameRobot) -> None:
     robot.configure(mode="impedance")
     goal = robot.home + np.array([0.0, 0.05, 0.0])
     robot.go(goal)
-    positions = robot.run(3.0)
+    positions = robot.run(1.5)
     assert (positions[:, 1] - goal[1]).max() < 5e-4
     assert np.linalg.norm(positions[-1] - goal) < 1e-4
 

@@ -14,18 +14,16 @@ STEP_M = 0.01
 SPEED = 0.25
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_a_step_of_10_mm_settles_in_300_ms(robot: FrameRobot, axis: int) -> None:
-    goal = robot.home + STEP_M * np.eye(3)[axis]
+def test_a_step_of_10_mm_settles_in_300_ms(robot: FrameRobot) -> None:
+    goal = robot.home + STEP_M  # along each axis
     robot.go(goal)
-    positions = robot.run(0.6)
+    positions = robot.run(0.5)
     assert settling_time(positions, goal, robot.timestep, within=0.02 * STEP_M) <= 0.3
-    overshoot = (positions - goal)[:, axis].max()
-    assert overshoot < 0.02 * STEP_M
+    assert (positions - goal).max() < 0.02 * STEP_M, "no overshoot"
     np.testing.assert_allclose(positions[-1], goal, atol=1e-5)
 
 
-@pytest.mark.parametrize("rate", [1000, 100, 50])
+@pytest.mark.parametrize("rate", [1000, 50])
 def test_a_streamed_line_at_quarter_metre_per_second_is_followed_within_1_mm(
     robot: FrameRobot, rate: int
 ) -> None:
@@ -66,17 +64,13 @@ def test_one_far_pose_is_approached_on_a_straight_line_at_the_largest_speed(
     np.testing.assert_allclose(positions[-1], goal, atol=1e-4)
 
 
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_an_orientation_step_turns_about_the_origin_of_the_frame(
-    robot: FrameRobot, axis: int
-) -> None:
+def test_an_orientation_step_turns_about_the_origin_of_the_frame(robot: FrameRobot) -> None:
     half = math.radians(20.0) / 2
+    axis = np.array([0.6, -0.64, 0.48])
     quat = np.zeros(4)
-    mujoco.mju_mulQuat(
-        quat, np.array([math.cos(half), *(math.sin(half) * np.eye(3)[axis])]), robot.turn
-    )
+    mujoco.mju_mulQuat(quat, np.array([math.cos(half), *(math.sin(half) * axis)]), robot.turn)
     robot.go(robot.home, quat)
-    positions = robot.run(1.0)
+    positions = robot.run(0.8)
     assert robot.angle_to(quat) < 1e-3
     assert np.linalg.norm(positions - robot.home, axis=1).max() < 3e-3
     np.testing.assert_allclose(positions[-1], robot.home, atol=1e-4)
@@ -105,7 +99,7 @@ def test_references_of_joints_keep_their_limits_beside_a_singularity(robot: Fram
     most = np.minimum(joints.max_velocity, settings.max_joint_velocity)
     robot.go(robot.home + np.array([0.45, 0.0, 0.1]))  # nearly stretched
     before, speeds, positions = np.zeros(len(joints.names)), [], []
-    for _ in range(round(2.0 / robot.timestep)):
+    for _ in range(round(1.5 / robot.timestep)):
         robot.simulation.step()
         references = robot.control.references
         speeds.append(references.dq[joints.indices].copy())
@@ -124,7 +118,7 @@ def test_a_joint_stops_at_its_limit_and_the_others_continue(panda: FrameRobot) -
     quat = np.zeros(4)
     mujoco.mju_mulQuat(quat, np.array([math.cos(half), 0.0, 0.0, math.sin(half)]), panda.turn)
     panda.go(panda.home, quat)
-    q, _ = panda.run_joints(3.0)
+    q, _ = panda.run_joints(2.5)
     assert (q >= joints.lower - 1e-3).all()
     assert (q <= joints.upper + 1e-3).all()
 
@@ -132,9 +126,9 @@ def test_a_joint_stops_at_its_limit_and_the_others_continue(panda: FrameRobot) -
 def test_spare_joints_return_to_where_they_were(panda: FrameRobot) -> None:
     start = panda.q
     panda.go(panda.home + np.array([0.0, 0.2, 0.1]))
-    panda.run(1.5)
+    panda.run(1.0)
     panda.go(panda.home)
-    panda.run(10.0)
+    panda.run(6.0)
     np.testing.assert_allclose(panda.q, start, atol=0.01)
 
 

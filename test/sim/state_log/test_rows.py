@@ -25,15 +25,16 @@ FEW = 50
 def differing(segment: LogSegment) -> list[tuple[int, str]]:
     """Return the fields that differ from the former row after a step; inputs are set between."""
     model, found = segment.model, []
+    data = mujoco.MjData(model)
+    fields = [it for it in state_fields(model, data) if not it.bit & INPUTS and it.name != "time"]
     for index in range(len(segment) - 1):
-        data = mujoco.MjData(model)
+        mujoco.mj_resetData(model, data)
         segment.load_state(index, data)
         mujoco.mj_step(model, data)
         after, row = state_vector(model, data), segment.row(index + 1)
         found += [
             (index + 1, it.name)
-            for it in state_fields(model, data)
-            if not it.bit & INPUTS and it.name != "time"
+            for it in fields
             if it.of(after).tobytes() != row[it.name].tobytes()
         ]
         assert data.time == pytest.approx(row["time"], abs=1e-9)

@@ -25,7 +25,8 @@ from mujoco_ros.wire.stamps import nanoseconds
 _RECORDER = Path(__file__).with_name("tick_recorder")
 _WAIT_LIMIT_S = 6 * WAIT_LIMIT_S
 """A planner and a renderer run in processes beside the simulator and the controller."""
-_BEFORE_RESET = 50
+BEFORE_RESET = 50
+"""Ticks that are returned from before a reset."""
 Ticks = list[dict[str, Any]]
 """Fingerprints by name, of each tick."""
 
@@ -47,7 +48,8 @@ class TickRecorder:
             start: Starts the simulators.
             folder: The folder.
             site: A folder with further packages.
-            reset: Whether to reset the simulation after some ticks, and to return those after it.
+            reset: Whether to reset the simulation after some ticks, and to return those after it
+                too.
 
         Attributes:
             reset_times: The times after the resets [s].
@@ -80,7 +82,6 @@ class TickRecorder:
         file = self._folder / "node.jsonl"
         with _environment(PYTHONPATH=self._path):
             simulator = self._start.simulator(
-                fresh_interpreter=True,
                 scene=scene,
                 cameras="true",
                 mode="lockstep",
@@ -108,19 +109,19 @@ class TickRecorder:
         runs: Callable[[], bool],
         log: Callable[[], str],
     ) -> Ticks:
-        """Return the first ticks of a file, or those after a reset, when it has them."""
+        """Return the first ticks of a file, and those after a reset, when it has them."""
         deadline = time.monotonic() + _WAIT_LIMIT_S
         is_reset = False
         while True:
             lines = file.read_text().splitlines() if file.exists() else []
             found = [json.loads(line) for line in lines[:-1]]  # the last one may be incomplete
-            if self._resets and not is_reset and len(found) >= _BEFORE_RESET:
+            if self._resets and not is_reset and len(found) >= BEFORE_RESET:
                 self._reset(simulator)
                 is_reset = True
             starts = [number for number, tick in enumerate(found) if tick["number"] == 0]
             first = starts[-1] if starts else 0
             if len(starts) == 1 + self._resets and len(found) - first >= ticks:
-                return found[first : first + ticks]
+                return found[: BEFORE_RESET if first else 0] + found[first : first + ticks]
             assert runs(), f"the process ended early:\n{log()}"
             assert time.monotonic() < deadline, f"{len(lines)} of {ticks} ticks:\n{log()}"
             time.sleep(0.05)
@@ -139,18 +140,21 @@ class TickRecorder:
         self.reset_times += [1e-9 * nanoseconds(event.stamp) for event in resets.messages]
 
 
-def record_alone(controller: Path, scene: str, ticks: int, reset_time: float) -> Ticks:
-    """Return the ticks of a hosted controller after a reset that continues the clock.
+def record_alone(
+    controller: str, scene: str, ticks: int, folder: Path, reset_time: float | None = None
+) -> Ticks:
+    """Return the ticks of a controller that this process hosts.
 
-    Without a node, so that the reset is at an exact time.
+    Without a simulator and a node, so that a reset is at an exact time.
 
     Args:
-        controller: File of the controller.
+        controller: Name or file of the controller.
         scene: Name of the scene.
-        ticks: Number of ticks after the reset.
-        reset_time: Time of the reset [s].
+        ticks: Number of ticks, after the reset if there is one.
+        folder: Where the ticks are recorded.
+        reset_time: Time of a reset that continues the clock [s].
     """
-    file = controller.with_name("alone.jsonl")
+    file = folder / "alone.jsonl"
     specification = spec_from_file_location("tick_recorder", _RECORDER / "sitecustomize.py")
     assert specification is not None
     assert specification.loader is not None
@@ -158,10 +162,11 @@ def record_alone(controller: Path, scene: str, ticks: int, reset_time: float) ->
     specification.loader.exec_module(recorder)
     with recorder.recording(supervisor, str(file)):
         simulation = Simulation(load_scene(scene))
-        host = ControllerHost(simulation, load(str(controller)))
-        while simulation.data.time < reset_time - 1e-9:
-            assert host.step()
-        simulation.reset(time=float(simulation.data.time))
+        host = ControllerHost(simulation, load(controller))
+        if reset_time is not None:
+            while simulation.data.time < reset_time - 1e-9:
+                assert host.step()
+            simulation.reset(time=float(simulation.data.time))
         before = host.ticks
         while host.ticks < before + ticks:
             assert host.step()

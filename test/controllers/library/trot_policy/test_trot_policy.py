@@ -1,6 +1,7 @@
 """The shipped policy trots with the commanded velocity."""
 
 import time
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.library import catalogue
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.model.scene.assembly import assemble
+from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 
@@ -36,21 +37,29 @@ def test_the_file_is_small_and_has_the_shapes_of_the_table():
     assert set(session.get_modelmeta().custom_metadata_map) >= {"seed", "steps"}
 
 
-def test_it_trots_under_pushes_with_the_commanded_velocity_and_the_same_bits_twice(assembly):
+def test_it_trots_under_pushes_with_the_commanded_velocity(assembly):
     tried = trial("trot_policy")
     first = run_episode(tried, assembly, 5, time.process_time)
     assert first.success, first.reason
     assert first.duration == pytest.approx(20.0, abs=0.1)
     assert max(first.conditions[f"push_{number}"] for number in range(5)) > 0.2
-    again = run_episode(tried, assembly, 5, time.process_time)
-    assert again.digest == first.digest
 
 
-def test_it_needs_neither_the_true_base_nor_contacts(assembly):
-    simulation = Simulation(assembly)
+def trotting(assembly: Assembly) -> tuple[Simulation, ControllerHost]:
+    """Return a robot that trots, without its true base and without contacts."""
+    simulation = Simulation(replace(assembly, model=copy(assembly.model)))
     host = ControllerHost(simulation, load("trot_policy", settings={"WALK": {"velocity_x": 0.6}}))
     host.observation_filter = lambda it: replace(it, base=None, touches={})
+    return simulation, host
+
+
+def test_it_needs_neither_the_true_base_nor_contacts_and_the_same_bits_follow(assembly):
+    (simulation, host), (other, again) = trotting(assembly), trotting(assembly)
     start = simulation.data.qpos[0]
+    while simulation.time < 2.0:
+        assert host.tick()
+        assert again.tick()
+    np.testing.assert_array_equal(other.data.qpos, simulation.data.qpos)
     while simulation.time < 5.0:
         assert host.tick()
     assert host.supervised.error == ""

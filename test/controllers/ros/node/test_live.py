@@ -97,7 +97,7 @@ def test_pick_place_on_a_node_equals_the_hosted_one_also_when_it_is_killed(remot
     assert since_the_first(made) == since_the_first(alone[: len(made)])
     remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})
     states = remote.listener.record(JointState, "/joint_states", reliable=True)
-    assert remote.listener.spin_until(lambda: len(states) > 150)
+    assert remote.listener.spin_until(lambda: len(states) > 60)
     held = np.array([message.position for message in states.messages])
     assert np.ptp(held, axis=0).max() < 2e-3, "the robot holds its position and the object"
 
@@ -131,7 +131,7 @@ def test_image_detection_gains_and_trajectories_work_over_ros(remote, beside):
     set_box_pose(remote, upright(0.37, 0.18, 0.335, 0.3))
     settings = {"IDLE.object_pose": "depth", "IDLE.gains": "lab"}
     soft = beside("pick_place", scene="arm", lockstep=True, output="trajectory_effort", **settings)
-    made = soft.wait_for(goal="DONE")
+    made = soft.wait_for(goal="PLAN_TRANSPORT")
     assert TROUBLE.isdisjoint(label for *_, label in made)
     assert remote.listener.get_parameter("gains.wrist_1_joint.kp") == 100.0
     assert remote.call("ResetSimulation").result.result == Result.RESULT_OK
@@ -143,7 +143,7 @@ def test_image_detection_gains_and_trajectories_work_over_ros(remote, beside):
 @pytest.mark.skipif(sys.platform != "linux", reason="SCHED_FIFO is Linux'")
 def test_the_thread_with_the_ticks_has_a_real_time_priority_if_permitted(remote, beside):
     remote.listener.set_parameters({"mode": "realtime", "real_time_factor": 1.0})
-    in_real_time = beside("pick_place", scene="arm")
+    in_real_time = beside("grasp_reflex", scene="arm")
     assert remote.listener.spin_until(lambda: "all inputs received" in in_real_time.log)
     policy = os.sched_getscheduler(in_real_time.process.pid) & ~os.SCHED_RESET_ON_FORK
     is_refused = "the system permits no real-time priority" in in_real_time.log
