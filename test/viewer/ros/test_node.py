@@ -15,7 +15,6 @@ from simulators import Listener, Simulator, SimulatorLauncher
 from state_machine_node import StateMachineNode
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.bridge import service_caller
 from mujoco_ros.bridge.publishing.topics import LATCHED
 from mujoco_ros.sim.perturbation.pulls import Pull
 from mujoco_ros.viewer.clients import (
@@ -28,6 +27,7 @@ from mujoco_ros.viewer.clients import (
     Request,
 )
 from mujoco_ros.viewer.ros.node import ViewerNode
+from mujoco_ros.viewer.ros.run_state import RunStateClient
 
 GAIN = "gains.elbow_joint.kp"
 QUARTER_TURN_ABOUT_Z = np.array([1.0, 0.0, 0.0, 1.0]) / np.sqrt(2.0)
@@ -341,7 +341,7 @@ def test_log_messages_are_buffered_in_order(connected):
 
 
 def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog):
-    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.1)
+    monkeypatch.setitem(RunStateClient.submit.__kwdefaults__, "timeout_s", 0.1)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     executor, faults = viewer._executor, [RuntimeError("a fault")]
 
@@ -367,7 +367,7 @@ def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog)
 
 
 def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
-    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.3)
+    monkeypatch.setitem(RunStateClient.submit.__kwdefaults__, "timeout_s", 0.3)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     clients = viewer.clients
     viewer.start()
