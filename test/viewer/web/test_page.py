@@ -18,7 +18,7 @@ from websockets.sync.client import connect
 from mujoco_ros.sim.shared_memory.reader import Update
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.web.page import open_page
+from mujoco_ros.viewer.web.page import PanelsHidden, open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 PATIENCE_S = 120.0
@@ -66,7 +66,7 @@ SOCKETS = """
 
 class Counter(plugin.ViewerPlugin):
     def __init__(self) -> None:
-        self.frames = self.states = 0
+        self.frames = self.states = self.hidden = 0
 
     @messages.handler
     def on_state(self, _: messages.StateSnapshot) -> None:
@@ -75,6 +75,10 @@ class Counter(plugin.ViewerPlugin):
     @messages.handler
     def on_build_gui(self, _: messages.BuildGuiEvent) -> None:
         self.frames += 1
+
+    @messages.handler
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        self.hidden += 1
 
 
 class Served:
@@ -280,15 +284,16 @@ def test_the_page_itself_is_accepted(served):
 
 def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
     served.state.update_is = Update.STATE
+    frames, states, hidden = served.counter.frames, 0, 0
     with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
-        connection.send("state_ack")
-        while not isinstance(connection.recv(PATIENCE_S), bytes):
-            pass
-        frames, states = served.counter.frames, 0  # the first frame is built without a browser
-        connection.send("state_ack")
-        while states < 3:
-            states += isinstance(connection.recv(PATIENCE_S), bytes)
+        # The panels try to connect each second.
+        end = time.monotonic() + 2.0
+        while states < 3 or time.monotonic() < end:
             connection.send("state_ack")
+            states += isinstance(connection.recv(PATIENCE_S), bytes)
+            if states == 1:
+                hidden = served.counter.hidden
+        assert served.counter.hidden > hidden
     served.state.update_is = Update.NOTHING
     assert served.counter.frames == frames
 
