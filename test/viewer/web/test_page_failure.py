@@ -91,7 +91,7 @@ def test_a_page_that_loses_its_graphics_is_loaded_again_but_not_over_and_over(pa
 @pytest.mark.parametrize(
     "missing",
     [
-        "fetch('web_client.wasm').catch(() => { throw new WebAssembly.RuntimeError('Aborted()'); })",
+        "fetch('a.wasm').catch(() => { throw new WebAssembly.RuntimeError('Aborted()'); })",
         "document.head.append(Object.assign(document.createElement('script'), {src: 'a.js'}))",
     ],
     ids=["program", "script"],
