@@ -146,7 +146,11 @@ def test_a_film_is_saved_in_a_new_folder_for_its_user_alone(saving, state, tmp_p
     request = saving.save(FILM, start=float(state.past.times[-3]))
     finish()
     assert request.ok, request.message
-    assert (tmp_path / "out" / "arm_2026-01-02_03-04-05.mp4").stat().st_size > 1000
+    film = cv2.VideoCapture(str(tmp_path / "out" / "arm_2026-01-02_03-04-05.mp4"))
+    is_read, frame = film.read()
+    assert is_read
+    assert frame.shape == (720, 1280, 3)
+    assert frame.std() > 10.0, "it shows the scene"
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o700
 
 

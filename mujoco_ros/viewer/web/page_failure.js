@@ -1,4 +1,5 @@
-// Tells the user why Studio's program does not start, or has stopped, in place of an empty page.
+// Tells the user why Studio's program does not start, or has stopped, in place of an empty page, and
+// loads the page again if a new one can start.
 
 const pageFailure = (() => {
   "use strict";
@@ -12,9 +13,10 @@ const pageFailure = (() => {
   const LOST_AGAIN_MS = 30000;
   const RETRY_MS = 1000;
   let hasFailed = false;
+  let isLoadedAgain = false;
 
   const show = (reason, remedy) => {
-    if (hasFailed) return;
+    if (hasFailed || isLoadedAgain) return;
     hasFailed = true;
     notice.textContent = `${reason}\n${remedy}`;
     const append = () => document.body.append(notice);
@@ -24,8 +26,24 @@ const pageFailure = (() => {
   const stop = (error) =>
     show(`The viewer has stopped: ${error}`, "Reload this page, or use the phone page.");
 
+  // Without a server, the browser would replace the page by an error.
+  const load = window.fetch.bind(window);
+  const loadAgain = async () => {
+    if (hasFailed || isLoadedAgain) return;
+    isLoadedAgain = true;
+    for (;;) {
+      await new Promise((done) => setTimeout(done, RETRY_MS));
+      try {
+        if ((await load(location.href, { cache: "no-store" })).ok) break;
+      } catch {
+        // no connection yet
+      }
+    }
+    location.reload();
+  };
+
   // The driver restarts or the machine slept; the program cannot draw again, a new one can.
-  const reload = async () => {
+  const onLostGraphics = () => {
     try {
       const last = Number(sessionStorage.getItem(LOST));
       sessionStorage.setItem(LOST, Date.now());
@@ -34,17 +52,21 @@ const pageFailure = (() => {
       stop("the browser has lost its graphics context");
       return;
     }
-    // Without a server, the browser would replace the page by an error.
-    for (;;) {
-      try {
-        if ((await fetch(location.href, { cache: "no-store" })).ok) break;
-      } catch {
-        // no connection yet
-      }
-      await new Promise((done) => setTimeout(done, RETRY_MS));
-    }
-    location.reload();
+    loadAgain();
   };
+
+  // A viewer that starts again serves no files for a while, without which the program aborts.
+  window.fetch = async (resource, ...rest) => {
+    try {
+      return await load(resource, ...rest);
+    } catch (error) {
+      if (resource !== "materials") loadAgain(); // They are then fetched one by one.
+      throw error;
+    }
+  };
+  window.addEventListener("error", ({ target }) => {
+    if (target instanceof HTMLScriptElement) loadAgain();
+  }, true);
 
   const getContext = HTMLCanvasElement.prototype.getContext;
   HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
@@ -55,7 +77,7 @@ const pageFailure = (() => {
         "Allow hardware acceleration in its settings, or use the phone page.",
       );
     } else if (kind === "webgl2") {
-      this.addEventListener("webglcontextlost", reload);
+      this.addEventListener("webglcontextlost", onLostGraphics);
     }
     return context;
   };

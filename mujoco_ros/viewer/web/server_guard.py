@@ -61,6 +61,7 @@ class WebServerGuard:
         socket: The listening socket.
         tokens: The tokens that clients need; None if only this machine can reach the server.
         connections: Number of open WebSocket connections to Studio.
+        panel_connections: Number of those that show the panels.
         further_connections: Number of those to other handlers.
         frames: The frames of the panels that the page in control has drawn.
         uncovered: What the page in control shows of the scene, see `MarkedConnection`.
@@ -90,7 +91,7 @@ class WebServerGuard:
         self.socket = listen(host, port)
         self._name, self._open = own_name(self.socket), OpenConnections()
         self._requested_port = port
-        self.connections = self.further_connections = 0
+        self.connections = self.panel_connections = self.further_connections = 0
         self.tokens: AccessTokens | None = None
         self.frames = DrawnFrames()
         self.uncovered: Sequence[float] = ()
@@ -173,6 +174,8 @@ class WebServerGuard:
         async def counted(connection: ServerConnection) -> None:
             request = connection.request
             further = handlers.get(path_of(request)) if request else None
+            has_panels = request is not None and path_of(request) == _PANELS
+            self.panel_connections += has_panels
             if further is None:
                 self.connections += 1
             else:
@@ -193,6 +196,7 @@ class WebServerGuard:
                 _LOG.warning("closing a connection: %s: %s", type(error).__name__, error)
                 await connection.close(CloseCode.INTERNAL_ERROR)
             finally:
+                self.panel_connections -= has_panels
                 if further is None:
                     self.connections -= 1
                 else:

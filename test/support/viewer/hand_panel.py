@@ -1,13 +1,9 @@
 """A hand that declares a panel: a form, an integer, and a displayed value."""
 
-import time
-from collections.abc import Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
 from typing import Any
 
 from rclpy.node import Node
-from simulators import Listener
 
 from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
@@ -16,7 +12,6 @@ from mujoco_ros.model.panel_items import ChoiceField, DisplayedValue, Form, Sett
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
-_PERIOD_S = 0.1
 _SPECS = {
     "object": ParameterSpec("object", "box", "Object to grasp"),
     "force": ParameterSpec("force", 1.0, "Force [N]", low=0.0, high=50.0),
@@ -82,19 +77,3 @@ class Hand(ParameterListener):
 
     def opening(self) -> tuple[float, float]:
         return self.openings
-
-
-@contextmanager
-def running_hand(listener: Listener) -> Iterator[Hand]:
-    """Run a hand in a node of its own, which a listener spins, also in the background."""
-    node = Node("hand", context=listener.node.context)
-    listener.add(node)
-    hand = Hand(node)
-    node.create_timer(_PERIOD_S, lambda: hand.server.publish(time.monotonic()))
-    try:
-        with listener.spinning():
-            yield hand
-    finally:
-        hand.server.close()
-        listener.remove(node)
-        node.destroy_node()

@@ -13,8 +13,6 @@ TIMEOUT_S = 120.0
 _PERIOD_S = 0.2
 _SETTLING_FRAMES = 10
 """Frames of a new page within which the viewer raises the first window of each dock area."""
-_NOTICE_HEIGHT = 40
-"""Upper part of the page that has the notice of an old image [px]."""
 _RESTING_FRAMES = 3
 """Frames for which a widget is at the same place before it is clicked."""
 
@@ -42,18 +40,10 @@ class PageDriver:
         self.page.mouse.move(*position)
         self.frames(4)
 
-    def part(self, window: str) -> np.ndarray:
-        """Return a window of the page as RGB.  # (height, width, 3) uint8"""
-        left, top, right, bottom = map(int, self.found[window])
+    def part(self, label: str) -> np.ndarray:
+        """Return a window or a widget of the page as RGB.  # (height, width, 3) uint8"""
+        left, top, right, bottom = map(int, self.found[label])
         return self.screenshot()[top:bottom, left:right]
-
-    def scene(self) -> np.ndarray:
-        """Return the scene as RGB, without the notice of an old image above and the bar below.
-
-        # (height, width, 3) uint8
-        """
-        left, top, right, _ = map(int, self.found["##history"])
-        return self.screenshot()[_NOTICE_HEIGHT:top, left:right]
 
     def magenta(self) -> np.ndarray:
         """Return the magenta pixels, x and y, in any light.  # (n, 2)"""
@@ -113,14 +103,10 @@ class PageDriver:
         return label in self.found
 
     def frames(self, count: int = 2) -> None:
-        """Wait for frames of browser and viewer, either of which may be slower, and for input."""
-        self.page.evaluate(
-            """count => new Promise(done => {
-                const next = () => count-- > 0 ? requestAnimationFrame(next) : done();
-                next();
-            })""",
-            count,
-        )
+        """Wait until the viewer has read all input, and then for frames of it.
+
+        It builds no more than two before the page draws.
+        """
         self.page.wait_for_function("heldInput.isRead()", timeout=1e3 * TIMEOUT_S)
         first = self.frame_count
         self.wait(lambda: self.frame_count >= first + count, "frames of the viewer", 0.02)
@@ -128,7 +114,6 @@ class PageDriver:
     def press(self, position: tuple[float, float]) -> None:
         """Click at a position."""
         self.page.mouse.move(*position)
-        self.frames()
         self.page.mouse.down()
         self.frames()
         self.page.mouse.up()
@@ -187,18 +172,13 @@ class PageDriver:
         texts: list[str] = self._latest["texts"]
         return texts
 
-    def items(self, label: str) -> dict[str, float]:
-        """Return the items of the list ``window/label``, and their heights below it when closed."""
-        items: dict[str, float] = self._latest["items"].get(label, {})
-        return items
-
     @property
     def _latest(self) -> dict[str, Any]:
         """What the viewer wrote last."""
         try:
             latest: dict[str, Any] = json.loads(self._widgets.read_text())
         except FileNotFoundError:
-            return {"frames": 0, "widgets": {}, "texts": [], "items": {}}
+            return {"frames": 0, "widgets": {}, "texts": []}
         return latest
 
     def _request(self, what: str, name: str) -> None:

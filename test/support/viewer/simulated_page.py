@@ -13,8 +13,12 @@ from simulation_interfaces.srv import SetSimulationState
 from simulators import ROOT, Listener, Simulator, SimulatorLauncher
 
 RECORDER = ROOT / "test" / "support" / "viewer" / "widget_recorder"
-# Few pixels for a large page: without a graphics card, each costs CPU time.
-SCALE = 0.15
+# Without a graphics card, each pixel and each frame of a large page costs CPU time.
+SCALE = 0.08
+FEWER_FRAMES = """(() => {
+  const request = window.requestAnimationFrame.bind(window);
+  window.requestAnimationFrame = draw => setTimeout(() => request(draw), 50);
+})();"""
 START_MS = 240_000
 
 
@@ -45,7 +49,7 @@ def opened_page(
     page = browser.new_page(viewport=viewport, device_scale_factor=SCALE)
     try:
         page.set_default_timeout(START_MS)
-        for script in scripts:
+        for script in (FEWER_FRAMES, *scripts):
             page.add_init_script(script)
         with page.expect_console_message(lambda message: "First remote draw frame" in message.text):
             page.goto(re.findall(r"the viewer is at (\S+)", simulator.log)[-1])

@@ -19,7 +19,7 @@ from mujoco_ros.control.pull import Pull
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, ImageKey, ImageKind, ParameterInfo, Request
 from mujoco_ros.viewer.ros.node import ViewerNode
-from mujoco_ros.wire import service_caller
+from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.wire.qos import LATCHED
 
 GAIN = "gains.elbow_joint.kp"
@@ -334,7 +334,7 @@ def test_log_messages_are_buffered_in_order(connected):
 
 
 def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog):
-    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.1)
+    monkeypatch.setitem(RunStateClient.submit.__kwdefaults__, "timeout_s", 0.1)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     executor, faults = viewer._executor, [RuntimeError("a fault")]
 
@@ -360,7 +360,7 @@ def test_an_exception_of_the_executor_does_not_end_the_node(monkeypatch, caplog)
 
 
 def test_requests_to_a_simulator_that_is_not_running_fail(monkeypatch):
-    monkeypatch.setattr(service_caller, "TIMEOUT_S", 0.3)
+    monkeypatch.setitem(RunStateClient.submit.__kwdefaults__, "timeout_s", 0.3)
     viewer = ViewerNode("/elsewhere/mujoco", now=lambda: 0.0)
     clients = viewer.clients
     viewer.start()

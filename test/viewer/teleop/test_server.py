@@ -44,7 +44,7 @@ SOCKETS = """
 DELAY = """
     window.WebSocket = class extends WebSocket {
       set onmessage(receive) {
-        super.onmessage = (event) => setTimeout(() => receive(event), 1500);
+        super.onmessage = (event) => setTimeout(() => receive(event), 700);
       }
     };
 """
@@ -97,7 +97,7 @@ def open_page(served: ServedPages, browser: Any) -> Iterator[OpenPage]:
         contexts[-1].set_default_timeout(120_000)
         page = contexts[-1].new_page()
         page.add_init_script(script)
-        page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
+        page.route("**/web_client.*", lambda route: route.fulfill(body=""))  # Studio's part is slow
         page.goto(f"{served.url}{path}")
         return page
 
@@ -223,8 +223,8 @@ def ages(page: Any) -> list[float]:
 def test_the_age_contains_the_delay_of_the_network(served, open_page):
     page = open_page("/watch", script=DELAY)
     page.wait_for_selector("#run.playing")
-    page.wait_for_timeout(4000.0)
-    assert min(ages(page)) >= 1.5
+    page.wait_for_timeout(2000.0)
+    assert min(ages(page)) >= 0.7
     assert page.locator("#lag").is_visible()
 
 
@@ -265,8 +265,11 @@ def test_a_gamepad_drives_while_a_shoulder_button_is_held(served, open_page, pat
     wait_for(page, lambda: clients.calls[-1] == ("stop", TOPIC), "the end of the motion")
 
 
-@pytest.mark.parametrize("leave", ["release", "hide", "close"])
-@pytest.mark.parametrize("button", [4, 5], ids=["translates", "rotates"])
+@pytest.mark.parametrize(
+    ("button", "leave"),
+    [(4, "release"), (4, "hide"), (4, "close"), (5, "release")],
+    ids=["translates-release", "translates-hide", "translates-close", "rotates-release"],
+)
 def test_a_gamepad_moves_a_tool_until_its_button_is_released_or_the_page_is_left(
     served, open_page, button, leave
 ):

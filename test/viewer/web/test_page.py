@@ -1,6 +1,7 @@
 """The page over the network."""
 
 import gzip
+import hashlib
 import http.client
 import threading
 import time
@@ -17,7 +18,7 @@ from websockets.sync.client import connect
 from mujoco_ros.sim.shared_memory.reader import Update
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.web.page import open_page
+from mujoco_ros.viewer.web.page import PanelsHidden, open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 PATIENCE_S = 120.0
@@ -65,7 +66,7 @@ SOCKETS = """
 
 class Counter(plugin.ViewerPlugin):
     def __init__(self) -> None:
-        self.frames = self.states = 0
+        self.frames = self.states = self.hidden = 0
 
     @messages.handler
     def on_state(self, _: messages.StateSnapshot) -> None:
@@ -74,6 +75,10 @@ class Counter(plugin.ViewerPlugin):
     @messages.handler
     def on_build_gui(self, _: messages.BuildGuiEvent) -> None:
         self.frames += 1
+
+    @messages.handler
+    def on_panels_hidden(self, _: PanelsHidden) -> None:
+        self.hidden += 1
 
 
 class Served:
@@ -159,7 +164,7 @@ def test_program_and_model_are_compressed_for_clients_that_accept_it(served):
 @pytest.mark.parametrize("bundle", [True, False], ids=["together", "one by one"])
 def test_the_page_has_each_material_that_its_program_fetches(served, browser, bundle):
     page, paths = browser.new_page(), []
-    page.route("**/web_client.*", lambda route: route.abort())
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     if not bundle:
         page.route("**/materials", lambda route: route.abort())
     page.on("request", lambda request: paths.append(urlsplit(request.url).path))
@@ -169,11 +174,12 @@ def test_the_page_has_each_material_that_its_program_fetches(served, browser, bu
         fetched = page.evaluate(
             """async (path) => {
               const response = await fetch(path);
-              return [response.status, [...new Uint8Array(await response.arrayBuffer())]];
+              const hash = await crypto.subtle.digest("SHA-256", await response.arrayBuffer());
+              return [response.status, [...new Uint8Array(hash)]];
             }""",
             f"assets/{name}",
         )
-        assert fetched == [status, list(body)]
+        assert fetched == [status, list(hashlib.sha256(body).digest())]
     single = [path for path in paths if path.startswith("/assets/") and "none" not in path]
     assert ("/materials" in paths, len(single)) == (True, 0 if bundle else 2)
     page.close()
@@ -181,7 +187,7 @@ def test_the_page_has_each_material_that_its_program_fetches(served, browser, bu
 
 def test_the_page_shows_that_it_loads(served, browser):
     page = browser.new_page()
-    page.route("**/web_client.*", lambda route: route.abort())
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     assert page.locator("#loading").is_visible()
     assert "loading the viewer" in page.locator("#loading").inner_text()
@@ -189,7 +195,7 @@ def test_the_page_shows_that_it_loads(served, browser):
 
 def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, browser):
     page = browser.new_page()
-    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))  # Studio's part is slow
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     page.evaluate("document.title = 'MuJoCo Web Viewer'")
     assert page.title() == "arm \u2013 mujoco_ros"
@@ -200,7 +206,7 @@ def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(se
     context = browser.new_context(color_scheme="light")
     context.add_init_script(CONTROLS)
     page = context.new_page()
-    page.route("**/web_client.*", lambda route: route.abort())  # Studio's part is slow
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))  # Studio's part is slow
 
     def theme() -> tuple[str, str]:
         page.goto(f"http://127.0.0.1:{served.guard.port}/")
@@ -219,7 +225,7 @@ def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(se
 def test_a_page_that_has_stopped_leaves_the_control_to_others(served, browser):
     page = browser.new_page()
     page.add_init_script(CONTROLS)
-    page.route("**/web_client.*", lambda route: route.abort())
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     page.evaluate("() => { new WebSocket('/state'); }")
     page.wait_for_function("sent.length === 1")
@@ -235,7 +241,7 @@ def test_the_age_of_a_page_that_has_lost_control_is_that_of_its_scene(
 ):
     page = browser.new_page()
     page.add_init_script(SOCKETS)
-    page.route("**/web_client.*", lambda route: route.abort())
+    page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     page.evaluate(
         """(code) => {
@@ -278,15 +284,16 @@ def test_the_page_itself_is_accepted(served):
 
 def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
     served.state.update_is = Update.STATE
+    frames, states, hidden = served.counter.frames, 0, 0
     with served.visit("/state?sid=1", f"http://127.0.0.1:{served.guard.port}") as connection:
-        connection.send("state_ack")
-        while not isinstance(connection.recv(PATIENCE_S), bytes):
-            pass
-        frames, states = served.counter.frames, 0  # the first frame is built without a browser
-        connection.send("state_ack")
-        while states < 3:
-            states += isinstance(connection.recv(PATIENCE_S), bytes)
+        # The panels try to connect each second.
+        end = time.monotonic() + 2.0
+        while states < 3 or time.monotonic() < end:
             connection.send("state_ack")
+            states += isinstance(connection.recv(PATIENCE_S), bytes)
+            if states == 1:
+                hidden = served.counter.hidden
+        assert served.counter.hidden > hidden
     served.state.update_is = Update.NOTHING
     assert served.counter.frames == frames
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from mujoco_ros.viewer.web.page_script import part
 
+ADDRESS = "http://localhost/"
 NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"
 STOPPED = "The viewer has stopped: "
 RELOAD = "\nReload this page, or use the phone page."
@@ -17,7 +19,7 @@ def page(browser: Any) -> Iterator[Any]:
     page = browser.new_page()
     body = f"<html><head>{part('page_failure').decode()}</head><body></body></html>"
     page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
-    page.goto("http://localhost/")
+    page.goto(ADDRESS)
     yield page
     page.close()
 
@@ -84,3 +86,30 @@ def test_a_page_that_loses_its_graphics_is_loaded_again_but_not_over_and_over(pa
     assert not page.evaluate("pageFailure.hasFailed")
     page.evaluate(lose)
     assert shown(page) == f"{STOPPED}the browser has lost its graphics context{RELOAD}"
+
+
+@pytest.mark.parametrize(
+    "missing",
+    [
+        "fetch('a.wasm').catch(() => { throw new WebAssembly.RuntimeError('Aborted()'); })",
+        "document.head.append(Object.assign(document.createElement('script'), {src: 'a.js'}))",
+    ],
+    ids=["program", "script"],
+)
+def test_a_page_whose_viewer_starts_again_is_loaded_again_when_it_is_served(page, missing):
+    requests = []
+
+    def serve(route: Any) -> None:
+        """Serve nothing until the page was requested twice."""
+        path = urlsplit(route.request.url).path
+        requests.append(path)
+        if requests.count("/") > 1:
+            route.fallback()
+        else:
+            route.abort()
+
+    page.route("**/*", serve)
+    with page.expect_event("load"):
+        page.evaluate(f"() => {{ {missing}; }}")
+    assert requests[1:] == ["/", "/", "/"], "one that fails, one that is served, and the new page"
+    assert not page.evaluate("pageFailure.hasFailed || document.getElementById('failure')")

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 
-from mujoco_ros.viewer.web import bounded_connection
+from mujoco_ros.viewer.web import bounded_connection, marked_connection
 from mujoco_ros.viewer.web.panel_input import released
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
@@ -226,7 +226,8 @@ def test_a_refused_client_that_does_not_close_is_disconnected(monkeypatch):
     connections(OneController(), be_refused)
 
 
-def test_a_page_that_is_reloaded_keeps_control_while_its_input_is_released():
+def test_a_page_that_is_reloaded_keeps_control_while_its_input_is_released(monkeypatch):
+    monkeypatch.setattr(marked_connection, "_RELEASE_S", 1.0)  # no frame reads the release
     control, pressed = OneController(), struct.pack("<IB", 616, 2) + bytes(611)
 
     async def reload(connection: ClientConnection) -> None:

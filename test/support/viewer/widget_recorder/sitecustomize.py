@@ -2,8 +2,7 @@
 
 Only the process that builds a widget has its rectangle. The viewer's process writes the rectangles
 of its windows by title and of its visible widgets by window and label in the last whole frame, its
-visible texts, the items of its drop-down lists with their heights below the closed list, and the
-number of its frames to the file that MUJOCO_ROS_WIDGETS names.
+visible texts, and the number of its frames to the file that MUJOCO_ROS_WIDGETS names.
 Files beside it are requests: it brings the window to the front whose title is in the one that ends
 in ``.front``, and scrolls to the widget whose window and label are in the one that ends in
 ``.reveal``.
@@ -52,13 +51,9 @@ class Recorder:
         self._complete: dict[str, list[float]] = {}  # in the last whole frame, until written
         self._texts: list[str] = []  # in this frame so far
         self._complete_texts: list[str] = []
-        self._items: dict[
-            str, dict[str, float]
-        ] = {}  # of each drop-down list, also of former frames
         for name in WIDGETS:
             if hasattr(imgui, name):
                 setattr(imgui, name, self._recorded(getattr(imgui, name)))
-        imgui.Combo = self._recorded_items(imgui.Combo)
         imgui.TextUnformatted = self._recorded_text(imgui.TextUnformatted)
         self._clicks: dict[int, float] = {}
         imgui.IsMouseDoubleClicked = self._double_clicked
@@ -124,17 +119,6 @@ class Recorder:
 
         return build
 
-    def _recorded_items(self, combo: Any) -> Any:
-        def build(label: str, index: int, items: list[str]) -> Any:
-            gui = self._imgui
-            first = gui.GetStyle().WindowPadding.y + 0.5 * gui.GetTextLineHeight()
-            pitch = gui.GetTextLineHeightWithSpacing()
-            places = {item: first + number * pitch for number, item in enumerate(items)}
-            self._items[self._name(label)] = places
-            return combo(label, index, items)
-
-        return build
-
     def run(self) -> None:
         while True:
             time.sleep(PERIOD_S)
@@ -146,7 +130,6 @@ class Recorder:
                     "frames": self._frames,
                     "widgets": found,
                     "texts": self._complete_texts,
-                    "items": dict(self._items),
                 }
                 draft = self._path.with_suffix(".draft")
                 draft.write_text(json.dumps(content))
