@@ -45,10 +45,11 @@ _LAST_TAKE_S = 2.0
 """Longest time in which messages are taken after the request to end."""
 _EPILOG = """\
 Without --topics and --regex, all topics that ROS does not hide are recorded. The bag has the format
-of `ros2 bag record --storage mcap`. Images are large: `-x '/camera/.*'` excludes all cameras, and
-`-x '.*/camera/.*'` also those of robots in a namespace. Ctrl-C ends the recording. After a sudden
-end, all messages older than a second are in the bag; `record --repair BAG` writes another one with
-an index. Its exit code is 1 if messages are missing.
+of `ros2 bag record --storage mcap`. The simulator renders cameras and lidars for subscriptions
+only, so such a recording starts them. Images are large: `-x '/camera/.*'` excludes all cameras, and
+`-x '.*/camera/.*'` also the cameras of robots in a namespace. Ctrl-C ends the recording. After a
+sudden end, all messages older than a second are in the bag; `record --repair BAG` writes another
+one with an index. Its exit code is 1 if messages are missing.
 """
 
 _LOG = logging.getLogger("mujoco_ros.record")

@@ -142,7 +142,7 @@ _servers: list[ForkServer] = []
 def serving() -> Iterator[None]:
     """Have a server in the block, which begins after the imports and before threads start.
 
-    Where the server cannot be forked, workers are new interpreters, and a warning says so.
+    Where the server cannot be forked, workers are new interpreters, with a warning.
     """
     try:
         server = ForkServer()
@@ -189,7 +189,7 @@ def _serve(control: socket.socket, parent: int) -> NoReturn:
                 own = os.getpid()
                 try:
                     pid = os.fork()
-                except OSError:  # the client sees that the pipe is closed
+                except OSError:  # the closed pipe tells the client
                     os.close(files[0])
                     os.close(files[1])
                     continue

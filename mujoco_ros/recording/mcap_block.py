@@ -20,6 +20,10 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 }
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
+_SMALL = 1 << 27
+"""Bytes to which every chunk may expand."""
+_GROWTH = 1000
+"""Times its size to which a larger one may; constant images reach some hundreds."""
 
 
 class McapMessage(NamedTuple):
@@ -120,14 +124,15 @@ def _decompressed(data: bytes, compression: str) -> tuple[bytes, str]:
         compression = _MAGIC.get(data[:4], "")
     if not compression:
         return data, ""
-    content, problem = bytearray(), ""
+    content, problem = BytesIO(), ""  # gives its bytes without a copy
+    largest = min(max(_SMALL, _GROWTH * len(data)), LARGEST)
     try:
         stream = _OPEN[compression](data)
         while part := stream.read(_PART):
-            content += part
-            if len(content) > LARGEST:
-                problem = "it seems to have more than 1 GiB"
+            content.write(part)
+            if content.tell() > largest:
+                problem = f"its {len(data)} bytes expand to more than {largest >> 20} MiB"
                 break
     except (zstandard.ZstdError, RuntimeError, EOFError, OSError) as error:
         problem = str(error)
-    return bytes(content), problem
+    return content.getvalue(), problem

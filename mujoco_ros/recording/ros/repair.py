@@ -38,7 +38,8 @@ def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> 
         in_place: Whether to exchange the names.
 
     Raises:
-        UserInputError: There is no bag, it is being written, or the output exists.
+        UserInputError: There is no bag, it is being written, or the output exists or is the name
+            of no file of a bag.
         OSError: A file cannot be read or written.
     """
     bag = bag.absolute()
@@ -50,6 +51,10 @@ def repair(bag: Path, output: Path | None = None, *, in_place: bool = False) -> 
             raise UserInputError(f"'{path}' exists; move it, or name another one by --output")
     if not bag.exists():
         raise UserInputError(f"there is no bag '{bag}'")
+    if bag.is_file() and output.suffix != ".mcap":
+        raise UserInputError(
+            f"'{output}' would be a file, as '{bag}' is one; give it a name that ends in .mcap"
+        )
     if bag.resolve() in output.resolve().parents:
         raise UserInputError(f"'{output}' is in the bag; name another one by --output")
     lock = locked(bag if bag.is_dir() else bag.parent)

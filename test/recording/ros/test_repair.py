@@ -264,6 +264,8 @@ def test_a_single_file_is_repaired_beside_itself(folder, tmp_path):
     path = bag.path.rename(tmp_path / "field.mcap")
     shutil.rmtree(folder)
     flip(path, bag.places[1][1] - 30)
+    with pytest.raises(UserInputError, match=r"other' would be a file, .* ends in \.mcap"):
+        repair(path, tmp_path / "other")
     assert main(["--repair", str(path)]) == 1
     kept = [it for it in bag.messages if it not in bag.places[1][2]]
     assert read_all(tmp_path / "field_repaired.mcap") == kept
