@@ -376,7 +376,7 @@ def test_archives_of_enormous_content_are_refused_before_they_are_extracted(
     assert big.stat().st_size < 4096
     with pytest.raises(
         UserInputError,
-        match=r"archive '[^']*': too large: \d+ bytes after extraction, limit 1048576",
+        match=r"^archive '[^']*': too large: .*, limit 1048576$",
     ):
         model_on_disk(big)
     assert list(cache.iterdir()) == []
