@@ -107,7 +107,10 @@ class LockstepClient:
         return self.tick
 
     def send(self, publisher: Publisher, message: object) -> None:
-        """Publish any other command, which acts at this tick if `step` follows."""
+        """Publish any other command, which acts at this tick if `step` follows.
+
+        A publisher with a queue of 1 message is acknowledged at once, others every 3 s.
+        """
         if hasattr(message, "header"):
             message.header.stamp = self.tick.header.stamp
         publisher.publish(message)

@@ -5,7 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import yaml
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.strict import parse_yaml, read_yaml
 
 _WITH_VALUE = {
     **dict.fromkeys(("-r", "--remap"), "remap"),
@@ -62,12 +63,11 @@ def given_value(arguments: Sequence[str], name: str) -> Any:
         if kind == "param":
             key, _, text = value.partition(":=")
             if key.rpartition(":")[2] == name:
-                with suppress(yaml.YAMLError):
-                    found = yaml.safe_load(text)
+                with suppress(UserInputError):
+                    found = parse_yaml(text, name)
         elif argument[0] == "--params-file":
-            with suppress(OSError, ValueError, yaml.YAMLError):
-                content = yaml.safe_load(Path(value).read_text(encoding="utf-8"))
-                for parameters in _sections(content):
+            with suppress(UserInputError):
+                for parameters in _sections(read_yaml(Path(value))):
                     found = parameters.get(name, found)
     return found
 

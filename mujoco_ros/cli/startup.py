@@ -29,6 +29,8 @@ def prepare_program() -> None:
         return
     _open_standard_streams()
     os.environ.update(ONE_THREAD)  # so that results do not depend on the number of processors
+    # Otherwise MuJoCo imports GLFW, which starts Python again to look for its library.
+    os.environ.setdefault("MUJOCO_GL", "off")
     if name in _NODES:
         end_at_signals()
     else:

@@ -221,6 +221,8 @@ def _unpack(file: BinaryIO, archive: Path, folder: Path) -> None:
                 _remove_unused(cache, space)
                 for info, path in found:
                     _write(content, info, target / folder.name / path)
+        except UserInputError:
+            raise
         except _INVALID as error:
             raise ParseError(f"archive '{archive}' is not a valid zip file: {error}") from error
         with suppress(FileExistsError, OSError):  # another process was faster

@@ -48,6 +48,9 @@ def test_child_processes_get_the_arguments_that_are_not_for_the_simulator_alone(
         (["--ros-args", "--params-file", "other.yaml"], None),
         (["--ros-args", "--params-file", "broken.yaml"], None),
         (["--ros-args", "--params-file", "missing.yaml"], None),
+        (["--ros-args", "--params-file", "deep.yaml"], None),
+        (["--ros-args", "--params-file", "merged.yaml"], None),
+        (["--ros-args", "-p", f"mode:={'[' * 100_000}"], None),
         (["--ros-args", "--params-file", "any.yaml", "-p", "mode:=realtime"], "realtime"),
     ],
 )
@@ -60,6 +63,12 @@ def test_the_value_of_a_parameter_is_known_before_there_is_a_node(
         "named": "ns: {mujoco: {ros__parameters: {scene: arm, mode: lockstep}}}",
         "other": "/**: {ros__parameters: {scene: arm}}",
         "broken": "/**: {ros__parameters: [",
+        "deep": "/**: {ros__parameters: " + "[" * 100_000,
+        "merged": "\n".join(
+            ["a0: &a0 {mode: lockstep}"]
+            + [f"a{i + 1}: &a{i + 1} {{<<: [{f'*a{i},' * 100}]}}" for i in range(8)]
+            + ["/**: {ros__parameters: *a8}"]
+        ),
     }
     for name, content in files.items():
         (tmp_path / f"{name}.yaml").write_text(content)

@@ -219,3 +219,18 @@ def test_results_do_not_depend_on_the_number_of_threads(tmp_path):
         for count in ("1", "4")
     }
     assert len(outputs) == 1
+
+
+def test_programs_do_not_load_the_library_of_windows(tmp_path):
+    script = tmp_path / "evaluate"
+    script.write_text("import sys\nimport mujoco_ros.cli\nimport mujoco\nprint(*sys.modules)\n")
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        cwd=ROOT,
+        env={name: it for name, it in os.environ.items() if name != "MUJOCO_GL"}
+        | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "glfw" not in done.stdout.split()

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +14,11 @@ import mujoco
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError
 from mujoco_ros.model.file_access import is_for_client, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.scene.size_limits import MAX_CELLS, MAX_TEXELS, too_large
+
+_PNG = b"\x89PNG\r\n\x1a\n"
+_PNG_SIZE = struct.Struct(">16xII")
+_MAX_PIXELS = {"texture": MAX_TEXELS, "height field": MAX_CELLS}
 
 Stamp = tuple[int, int]
 
@@ -57,10 +63,25 @@ def snapshot_files(spec: mujoco.MjSpec, folder: Path) -> tuple[AssetFile, ...]:
 
 
 def read_asset(path: Path, kind: str) -> AssetFile:
-    """Read an asset file of a model; for errors see `read_file`."""
+    """Read an asset file of a model; for errors see `read_file`.
+
+    Raises:
+        UserInputError: It is an image with too many pixels.
+    """
     content = read_file(path, kind)
+    _check_pixels(content, kind, path)
     stamp = None if is_for_client() and _can_be_exchanged(path) else _stamp(str(path))
     return AssetFile(path=str(path), stamp=stamp, content=content)
+
+
+def _check_pixels(content: bytes, kind: str, path: Path) -> None:
+    """Reject a PNG image that the compiler would decode to gigabytes."""
+    limit = _MAX_PIXELS.get(kind)
+    if limit is None or not content.startswith(_PNG) or len(content) < _PNG_SIZE.size:
+        return
+    width, height = _PNG_SIZE.unpack_from(content)
+    if width * height > limit.value:
+        raise too_large(f"{kind} '{path}'", f"{width} x {height} pixels", limit)
 
 
 def _can_be_exchanged(path: Path) -> bool:

@@ -1,8 +1,10 @@
+import struct
 from pathlib import Path
 
 import mujoco
 import pytest
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 
 TETRAHEDRON = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
@@ -71,3 +73,18 @@ def test_cube_textures_are_part_of_the_snapshot(tmp_path: Path):
     assert [(file.path, file.content) for file in files] == [(paths[0], b"a"), (paths[1], b"b")]
     sides = list(spec.textures[0].cubefiles)
     assert sorted(side for side in sides if side) == paths
+
+
+@pytest.mark.parametrize(
+    ("kind", "asset"),
+    [
+        ("texture", '<texture name="big" type="2d" file="big.png"/>'),
+        ("height field", '<hfield name="big" file="big.png" size="1 1 1 1"/>'),
+    ],
+)
+def test_an_image_that_decodes_to_gigabytes_is_refused(tmp_path: Path, kind: str, asset: str):
+    header = b"\x89PNG\r\n\x1a\n" + struct.pack(">I4sII", 13, b"IHDR", 30_000, 30_000)
+    (tmp_path / "big.png").write_bytes(header)
+    spec = mujoco.MjSpec.from_string(f"<mujoco><asset>{asset}</asset></mujoco>")
+    with pytest.raises(UserInputError, match=rf"{kind} '.*': too large: 30000 x 30000 pixels"):
+        snapshot_files(spec, tmp_path)
