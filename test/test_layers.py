@@ -1,7 +1,9 @@
 """Imports point downwards only, and only the ROS layers import ROS."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -180,15 +182,29 @@ def imports(source: str) -> Iterator[str]:
                 yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@cache
+def imports_of(path: Path) -> tuple[str, ...]:
+    """Return the full names of all imports of a module."""
+    return tuple(imports(path.read_text(encoding="utf-8")))
+
+
+def imported_module(name: str) -> str:
+    """Return the module of this package that has an imported name."""
+    parts = name.split(".")[1:]
+    while parts and not PACKAGE.joinpath(*parts).with_suffix(".py").is_file():
+        parts.pop()
+    return ".".join(parts) or "__init__"
+
+
 def is_ros(name: str) -> bool:
     top = name.partition(".")[0]
     return top in ROS_MODULES or top.endswith(("_msgs", "_srvs"))
 
 
-def offences(where: str, source: str) -> list[str]:
+def offences(where: str, names: Iterable[str]) -> list[str]:
     """Return the imports of a module in layer `where` that are not allowed."""
     found = []
-    for name in imports(source):
+    for name in names:
         if name.startswith("."):
             found.append(f"{name} is a relative import")
         elif name.partition(".")[0] == "mujoco_ros":
@@ -213,7 +229,7 @@ def test_every_layer_has_a_row():
 # One test for all modules: a test for each would take longer than the check.
 def test_a_module_imports_only_allowed_layers():
     found = {
-        str(path.relative_to(PACKAGE)): offences(layer(path), path.read_text(encoding="utf-8"))
+        str(path.relative_to(PACKAGE)): offences(layer(path), imports_of(path))
         for path in modules()
     }
     assert {module: names for module, names in found.items() if names} == {}
@@ -223,7 +239,7 @@ def test_each_permission_is_the_only_one_for_an_import():
     needed: dict[str, set[str]] = {row: set() for row in MAY_IMPORT}
     for path in modules():
         where = layer(path)
-        for name in imports(path.read_text(encoding="utf-8")):
+        for name in imports_of(path):
             top, _, inner = name.partition(".")
             found = permissions(where, inner) if top == "mujoco_ros" else set()
             needed[where] |= found if len(found) == 1 else set()
@@ -235,6 +251,16 @@ def test_only_the_bridge_may_import_all_of_the_bridge():
     assert {row for row, allowed in MAY_IMPORT.items() if "bridge" in allowed} == {
         row for row in MAY_IMPORT if row.partition(".")[0] == "bridge"
     }
+
+
+def test_no_modules_import_each_other_in_a_circle():
+    imported = {
+        ".".join(path.relative_to(PACKAGE).with_suffix("").parts): {
+            imported_module(name) for name in imports_of(path) if name.startswith("mujoco_ros.")
+        }
+        for path in modules()
+    }
+    TopologicalSorter(imported).prepare()  # raises CycleError
 
 
 def test_no_module_is_a_collection_of_utilities():
@@ -280,7 +306,7 @@ def test_no_module_is_a_collection_of_utilities():
     ],
 )
 def test_an_upward_import_is_detected(where, source):
-    assert len(offences(where, source)) == 1
+    assert len(offences(where, imports(source))) == 1
 
 
 @pytest.mark.parametrize(
@@ -294,4 +320,4 @@ def test_an_upward_import_is_detected(where, source):
     ],
 )
 def test_a_downward_import_is_allowed(where, source):
-    assert offences(where, source) == []
+    assert offences(where, imports(source)) == []
