@@ -10,6 +10,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from example_runs import REAL_TIME_FACTOR, CommandedSimulator
 from simulators import SimulatorLauncher
 
+IDLE_FACTOR = 0.01
+"""Real-time factor of a simulator that no test of a module uses; it takes little time."""
 TWO_ROBOTS = """
 world: package://mujoco_ros/urdf_mjcf/worlds/ground.xml
 robots:
@@ -36,17 +38,27 @@ def starter(folder: Path) -> Iterator[SimulatorLauncher]:
     starter.close()
 
 
+@pytest.fixture(scope="session")
+def shared_arm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandedSimulator]:
+    folder = tmp_path_factory.mktemp("arm")
+    starter = SimulatorLauncher(folder)
+    simulator = starter.simulator(scene="arm", real_time_factor=IDLE_FACTOR)
+    yield CommandedSimulator(folder, simulator, starter.listener(simulator))
+    starter.close()
+
+
 @pytest.fixture(scope="module")
-def shared_arm(starter: SimulatorLauncher, folder: Path) -> CommandedSimulator:
-    simulator = starter.simulator(scene="arm", real_time_factor=REAL_TIME_FACTOR)
-    return CommandedSimulator(folder, simulator, starter.listener(simulator))
+def running_arm(shared_arm: CommandedSimulator) -> Iterator[CommandedSimulator]:
+    shared_arm.set_real_time_factor(REAL_TIME_FACTOR)
+    yield shared_arm
+    shared_arm.set_real_time_factor(IDLE_FACTOR)
 
 
 @pytest.fixture
-def arm(shared_arm: CommandedSimulator) -> Iterator[CommandedSimulator]:
+def arm(running_arm: CommandedSimulator) -> Iterator[CommandedSimulator]:
     """The arm with a box on a table in front of it."""
-    yield shared_arm
-    shared_arm.listener.forget_subscriptions()
+    yield running_arm
+    running_arm.listener.forget_subscriptions()
 
 
 @pytest.fixture(scope="module")

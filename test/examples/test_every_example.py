@@ -2,14 +2,16 @@
 
 import ast
 import re
-import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from example_runs import CommandedSimulator, Example
+from geometry_msgs.msg import TwistStamped
+from nav_msgs.msg import Odometry
 from retry_slower import retry_slower
-from simulators import ROOT, Domain, SimulatorLauncher
+from simulators import ROOT, Domain, Listener, Recording, SimulatorLauncher
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 FINDING = [path.name for path in EXAMPLES[1:]]
@@ -26,29 +28,40 @@ SERVO = """
 """
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
-def test_help_begins_with_the_summary_of_the_example(example: Path) -> None:
-    summary = ast.get_docstring(ast.parse(example.read_text())).partition("\n")[0]
-    command = [sys.executable, example, "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=250)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert summary in " ".join(done.stdout.split())
+class WaitingExamples(NamedTuple):
+    """Examples that wait for half a minute, meanwhile other tests run."""
+
+    without_a_robot: dict[str, Example]
+    without_a_clock: Example
+    commands: Recording
+    """Commands of the example without a clock."""
 
 
-def test_without_a_robot_each_prints_how_to_start_one(folder: Path) -> None:
-    domain = Domain()
-    try:
-        running = [Example(folder, domain.id, script) for script in FINDING]
-        done = [example.outcome() for example in running]
-    finally:
-        domain.close()
-    for outcome in done:
-        assert (outcome.code, outcome.output) == (1, "")
-        assert re.search(
-            r"found: (?:.*; (?:else )?)?start `make (sim SCENE=(?:arm|humanoid .*)|demo)`, "
-            "with the same ROS_DOMAIN_ID as here$",
-            outcome.errors,
+@pytest.fixture(scope="module", autouse=True)
+def waiting(folder: Path) -> Iterator[WaitingExamples]:
+    empty, clockless = Domain(), Domain()
+    listener = Listener(clockless.id)
+    node, commands = listener.node, listener.record(TwistStamped, "cmd_vel")
+    publishers = [node.create_publisher(Odometry, it, 10) for it in ("odom", "odom_estimated")]
+    node.create_timer(0.05, lambda: [it.publish(Odometry()) for it in publishers])
+    with listener.spinning():
+        yield WaitingExamples(
+            {path.name: Example(folder, empty.id, path.name) for path in EXAMPLES},
+            Example(folder, clockless.id, "11_walk.py", "--seconds", "1"),
+            commands,
         )
+    listener.close()
+    for domain in (empty, clockless):
+        domain.close()
+
+
+def test_help_begins_with_the_summary_of_each_example(folder: Path) -> None:
+    running = {path: Example(folder, 0, path.name, "--help") for path in EXAMPLES}
+    for path, example in running.items():
+        done = example.outcome()
+        assert (done.code, done.errors) == (0, ""), path
+        summary = ast.get_docstring(ast.parse(path.read_text())).partition("\n")[0]
+        assert summary in " ".join(done.output.split()), path
 
 
 def test_errors_for_missing_names_have_the_available_ones(pair: CommandedSimulator) -> None:
@@ -95,3 +108,20 @@ def test_a_namespace_reaches_one_robot_among_several(pair: CommandedSimulator, s
     done = pair.run(script, *arguments[script], *ROS_ARGUMENTS, "__ns:=/left_arm")
     assert done.code == 0, done.errors
     assert done.output
+
+
+def test_without_a_robot_each_prints_how_to_start_one(waiting: WaitingExamples) -> None:
+    for script, example in waiting.without_a_robot.items():
+        done = example.outcome()
+        assert (done.code, done.output) == (1, ""), script
+        assert re.search(
+            r"found: (?:.*; (?:else )?)?start `make (sim|sim SCENE=(?:arm|humanoid .*)|demo)`, "
+            "with the same ROS_DOMAIN_ID as here$",
+            done.errors,
+        ), script
+
+
+def test_the_walk_does_not_begin_without_a_clock(waiting: WaitingExamples) -> None:
+    done = waiting.without_a_clock.outcome()
+    assert (done.code, done.output, len(waiting.commands)) == (1, "", 0)
+    assert "\nno walking robot found: " in done.errors

@@ -6,115 +6,61 @@ import runpy
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from example_runs import Example
+from simulators import ROOT, Simulator, SimulatorLauncher
 
-from benchmark.domains import Domain
-
-pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
-
-ROOT = Path(__file__).resolve().parents[2]
-START_TIMEOUT_S = 120.0
-Run = Callable[[], "subprocess.CompletedProcess[str]"]
+SCRIPT = "01_monitor_topics.py"
 
 
-@pytest.fixture
-def domain() -> Iterator[str]:
-    """A free domain."""
-    domain = Domain()
-    yield str(domain.id)
-    domain.close()
-
-
-@pytest.fixture
-def simulator(tmp_path: Path, domain: str) -> Iterator[None]:
+@pytest.fixture(scope="module")
+def simulator(starter: SimulatorLauncher) -> Iterator[Simulator]:
     """The humanoid, every link in TF, as `make sim` runs it; slowly, for busy machines."""
-    log = tmp_path / "simulator.log"
-    parameters = ["scene:=humanoid", "tf:=all", "real_time_factor:=0.3", "cameras:=false"]
-    arguments = [word for parameter in parameters for word in ("-p", parameter)]
-    with log.open("w") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "mujoco_ros", "--ros-args", *arguments],
-            cwd=ROOT,
-            env={**os.environ, "ROS_DOMAIN_ID": domain, "ROS_LOG_DIR": str(tmp_path)},
-            stdout=file,
-            stderr=subprocess.STDOUT,
-        )
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while "simulating 'humanoid'" not in log.read_text():
-        assert process.poll() is None, log.read_text()
-        assert time.monotonic() < deadline, log.read_text()
-        time.sleep(0.05)
-    yield
-    process.terminate()
-    assert process.wait(timeout=120) == 0, log.read_text()
+    simulator = starter.simulator(scene="humanoid", tf="all", real_time_factor=0.3)
+    simulator.wait_until_running()
+    yield simulator
+    assert simulator.stop(signal.SIGTERM) == 0, simulator.log
 
 
-@pytest.fixture
-def run(domain: str) -> Run:
-    """Runs the example and returns its outcome."""
-    return lambda: subprocess.run(
-        [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
-        env={**os.environ, "ROS_DOMAIN_ID": domain},
-        capture_output=True,
-        text=True,
-        timeout=250,
-    )
+def test_it_ends_quietly_when_it_is_interrupted(simulator: Simulator, folder: Path) -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        example = Example(folder, simulator.domain, SCRIPT)
+        assert example.wait_for_output("monitoring ")
+        example.process.send_signal(number)
+        done = example.outcome()
+        assert (done.code, done.errors) == (-number, "")
 
 
-@pytest.fixture
-def first_line(domain: str) -> Callable[[], tuple[str, int, str]]:
-    """Runs the example with a reader that closes after one line: the line, exit code, errors."""
-
-    def run_and_close() -> tuple[str, int, str]:
-        process = subprocess.Popen(
-            [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
-            env={**os.environ, "ROS_DOMAIN_ID": domain},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        assert process.stdout
-        assert process.stderr
-        with process:
-            line = process.stdout.readline()
-            process.stdout.close()
-            return line, process.wait(timeout=250), process.stderr.read()
-
-    return run_and_close
-
-
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_it_ends_quietly_when_it_is_interrupted(simulator, domain: str, number: signal.Signals):
+def test_it_ends_quietly_when_its_reader_closes(simulator: Simulator) -> None:
     process = subprocess.Popen(
-        [sys.executable, ROOT / "examples" / "01_monitor_topics.py"],
-        env={**os.environ, "ROS_DOMAIN_ID": domain},
+        [sys.executable, ROOT / "examples" / SCRIPT],
+        env=os.environ | {"ROS_DOMAIN_ID": str(simulator.domain)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     assert process.stdout
-    assert process.stdout.readline().startswith("monitoring ")
-    process.send_signal(number)
-    _, errors = process.communicate(timeout=120)
-    assert (process.returncode, errors) == (-number, "")
+    assert process.stderr
+    with process:
+        line = process.stdout.readline()
+        process.stdout.close()
+        code, errors = process.wait(timeout=250), process.stderr.read()
+    assert re.fullmatch(r"monitoring \d+ topics for about 3 s\n", line)
+    assert (code, errors) == (-signal.SIGPIPE, "")
 
 
 def test_it_prints_topics_with_their_rates_and_the_state_of_a_standing_robot(
-    simulator, run, first_line
-):
-    line, code, errors = first_line()
-    assert re.fullmatch(r"monitoring \d+ topics for about 3 s\n", line)
-    assert (code, errors) == (-signal.SIGPIPE, "")
-    done = run()
-    assert done.returncode == 0, done.stderr
+    simulator: Simulator, folder: Path
+) -> None:
+    done = Example(folder, simulator.domain, SCRIPT).outcome()
+    assert done.code == 0, done.errors
     rates = {
         topic: (by_stamps, by_clock, kind)
         for by_stamps, by_clock, topic, kind in re.findall(
-            r"^ *(\S+) +(\S+)  (/\S+) \[(.+)\]$", done.stdout, re.M
+            r"^ *(\S+) +(\S+)  (/\S+) \[(.+)\]$", done.output, re.M
         )
     }
     # Stamps are of simulated time: their rate is independent of the load; lost messages reduce it.
@@ -127,23 +73,15 @@ def test_it_prints_topics_with_their_rates_and_the_state_of_a_standing_robot(
         assert float(rates[topic][1]) > 0.0
         assert float(rates[topic][0]) == pytest.approx(rate, rel=0.2)
     assert "/robot_description" in rates
-    knee = re.search(r"^ *(\S+)  left_knee$", done.stdout, re.M)
+    knee = re.search(r"^ *(\S+)  left_knee$", done.output, re.M)
     assert knee
     assert 0.5 < float(knee.group(1)) < 0.7
-    height = re.search(r"^pelvis is (\S+) m above the ground$", done.stdout, re.M)
+    height = re.search(r"^pelvis is (\S+) m above the ground$", done.output, re.M)
     assert height
     assert float(height.group(1)) == pytest.approx(0.815, abs=0.01)
-    measured = re.search(r"^pelvis_imu measures \((.+), (.+), (.+)\) m/s²", done.stdout, re.M)
+    measured = re.search(r"^pelvis_imu measures \((.+), (.+), (.+)\) m/s²", done.output, re.M)
     assert measured
     assert float(measured.group(3)) == pytest.approx(9.81, abs=0.1)
-
-
-def test_without_a_simulator_it_prints_how_to_start_one(run):
-    done = run()
-    assert done.returncode == 1
-    assert done.stderr.strip() == (
-        "no simulator found: start `make sim`, with the same ROS_DOMAIN_ID as here"
-    )
 
 
 class LateNode:

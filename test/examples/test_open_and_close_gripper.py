@@ -1,11 +1,10 @@
 """The example that opens and closes the gripper."""
 
 import re
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
 from example_runs import CommandedSimulator, positions
-from simulators import SimulatorLauncher
 from tf2_msgs.msg import TFMessage
 
 SCRIPT = "06_open_and_close_gripper.py"
@@ -23,11 +22,16 @@ def height_of_the_box(arm: CommandedSimulator) -> float:
     return float(transforms["box"].translation.z)
 
 
+@pytest.fixture
+def arm_with_a_moved_box(arm: CommandedSimulator) -> Iterator[CommandedSimulator]:
+    yield arm
+    arm.reset()
+
+
 def test_on_the_box_it_stalls_and_the_box_can_be_lifted(
-    starter: SimulatorLauncher, folder: Path
+    arm_with_a_moved_box: CommandedSimulator,
 ) -> None:
-    simulator = starter.simulator(scene="arm")
-    arm = CommandedSimulator(folder, simulator, starter.listener(simulator))
+    arm = arm_with_a_moved_box
     lying = height_of_the_box(arm)
     for place in (ABOVE, AROUND):
         assert arm.run(TRAJECTORY, "--seconds", "0.8", "--to", *place).code == 0
@@ -39,7 +43,6 @@ def test_on_the_box_it_stalls_and_the_box_can_be_lifted(
     assert abs(float(stalled.group(2))) == pytest.approx(6.0, abs=0.5)
     assert arm.run(TRAJECTORY, "--seconds", "1", "--to", *ABOVE).code == 0
     assert height_of_the_box(arm) > lying + 0.08
-    simulator.stop()
 
 
 def test_in_the_air_it_reaches_both_ends(arm: CommandedSimulator) -> None:

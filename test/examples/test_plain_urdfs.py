@@ -33,8 +33,8 @@ def plain(
 
 @retry_slower
 def test_a_trajectory_and_compliance_succeed(plain: CommandedSimulator) -> None:
-    trajectory = plain.run("03_send_trajectory.py", "--by", "0.1", "--seconds", "1")
+    trajectory = plain.run("03_send_trajectory.py", "--by", "0.1", "--seconds", "0.5")
     assert trajectory.code == 0, trajectory.errors
     assert "succeeded" in trajectory.output
-    impedance = plain.run("05_impedance_control.py", "--seconds", "1")
+    impedance = plain.run("05_impedance_control.py", "--seconds", "0.5")
     assert impedance.code == 0, impedance.errors

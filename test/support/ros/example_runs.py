@@ -1,6 +1,7 @@
 """Runs the scripts of examples/ as a user does, and records the robots."""
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,6 +54,15 @@ class Example:
 
     def is_over(self) -> bool:
         return self.process.poll() is not None
+
+    def wait_for_output(self, text: str) -> bool:
+        """Wait until it has printed a text; return whether it did in time."""
+        deadline = time.monotonic() + WAIT_LIMIT_S
+        while text not in self.output and not self.is_over():
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(0.02)
+        return text in self.output
 
     def outcome(self) -> Outcome:
         """Wait for its end; kill it after the timeout."""
