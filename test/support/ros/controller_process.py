@@ -3,13 +3,12 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from simulators import ROOT, WAIT_LIMIT_S, Simulator
+from fork_server import fork_server
+from simulators import WAIT_LIMIT_S, Simulator
 
 _WAIT_LIMIT_S = 3 * WAIT_LIMIT_S
 """A controller and its planner run in two processes beside the simulator."""
@@ -17,23 +16,19 @@ _MADE = re.compile(r"\]: ([0-9.]+) s: (\w+) -> (\w+): (\w+)")
 
 
 class ControllerProcess:
-    """The node `controller` in the domain of a simulator, as a user runs it."""
+    """The node `controller` in the domain of a simulator."""
 
     def __init__(self, log: Path, simulator: Simulator, controller: str, **parameters: Any) -> None:
-        command = [sys.executable, "-m", "mujoco_ros.cli.controller", controller, "--ros-args"]
+        arguments = [controller, "--ros-args"]
         for name, value in parameters.items():
-            command += ["-p", f"{name}:={value}"]
+            arguments += ["-p", f"{name}:={value}"]
         self._log = log
         with log.open("wb") as output:
-            self.process = subprocess.Popen(
-                command,
-                cwd=ROOT,
+            self.process = fork_server().fork(
+                "mujoco_ros.cli.controller",
+                *map(str, arguments),
                 env=simulator.environment | {"OMP_NUM_THREADS": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                # A shell that runs the tests in the background has SIGINT ignored.
-                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL) and None,
+                stdout=output.fileno(),
             )
 
     @property

@@ -165,6 +165,12 @@ def _become(environment: Mapping[str, str], stdout: int, stderr: int) -> None:
     os.closerange(3, os.sysconf("SC_OPEN_MAX"))
     os.environ.clear()
     os.environ.update(environment)
+    if folders := environment.get("PYTHONPATH"):  # as at the start of an interpreter
+        sys.path[1:1] = folders.split(os.pathsep)
+        importlib.invalidate_caches()
+        sys.modules.pop("sitecustomize", None)
+        with contextlib.suppress(ModuleNotFoundError):
+            importlib.import_module("sitecustomize")
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 

@@ -80,14 +80,14 @@ def test_all_extensions_have_the_same_bits_twice_across_a_spawn_and_a_keyframe(
         assert len({runner.config.use for runner in it.set.runners}) >= len(SHIPPED) - 1
         it.step(0.4)
         it.change(add=[part_from_text(STONE, name="stone")])
-        it.step(0.1)
+        it.step(0.05)
         it.change(remove=["stone"])
         keyframes = Keyframes(it.simulation)
         keyframes.save("here")
-        results.append(it.step(0.3))
-        it.step(0.1)
+        results.append(it.step(0.15))
+        it.step(0.05)
         keyframes.load("here")
-        results.append(it.step(0.3))
+        results.append(it.step(0.15))
         assert it.extension("gantry/cup").state["held"][0]
     assert len(set(results)) == 1
 
@@ -106,7 +106,7 @@ def test_a_row_of_a_log_stepped_once_is_the_next_row(tmp_path: Path, name: str) 
             runner.extension.state["command"][0] = 3.2
     writer, ring = StateLogWriter(path), RingBuffer(run.simulation.plant, 1)
     writer.add(ring)
-    for _ in range(300):
+    for _ in range(300 if name == "suction_cup" else 120):  # until it holds the parcel
         run.step(run.simulation.model.opt.timestep)
         ring.add_step()
     writer.close()
@@ -156,7 +156,7 @@ def test_two_simulators_with_all_extensions_have_the_same_bits(
             scene=scene,
             state_log=log,
             seed=5,
-            fresh_interpreter=log is logs[0],  # with another hash seed than the fork
+            fresh_interpreter=kind == "hosted" and log is logs[0],  # with another hash seed
             **KINDS[kind],
             **realism,
         )

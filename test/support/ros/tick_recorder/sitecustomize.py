@@ -143,4 +143,7 @@ class Finder(importlib.abc.MetaPathFinder):
 
 
 if "MUJOCO_ROS_TICKS" in os.environ:
-    sys.meta_path.insert(0, Finder())
+    if MODULE in sys.modules:  # imported before the fork of this process
+        Recorder(sys.modules[MODULE], os.environ["MUJOCO_ROS_TICKS"])
+    else:
+        sys.meta_path.insert(0, Finder())
