@@ -74,4 +74,5 @@ def _place(frames: int) -> str:
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:5]), float(sys.argv[5]))
+    numbers = [int(argument) for argument in sys.argv[1:5]]
+    main(numbers[0], numbers[1], numbers[2], numbers[3], float(sys.argv[5]))

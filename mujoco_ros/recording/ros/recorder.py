@@ -167,6 +167,7 @@ class _TopicInput:
         self.topic = RecordedTopic(name=name, kind=kind, type_hash="", qos=[])
         self._qos = subscription_qos([], _DEPTH)
         self._newest = self._repeated_until = self._lost_before = 0
+        self._losses: Any = None
         self.has_overrun = False
         self.update_qos(offers)
         self._subscription = self._subscribe()
