@@ -39,6 +39,15 @@ from pathlib import Path
 from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
 assert len(read_mesh(Path("test/model/urdf/data/two_boxes.dae")).faces)
 """
+HELP = """
+import runpy, sys
+for name in sys.argv[1:]:
+    sys.argv = [name, "--help"]
+    try:
+        runpy.run_module(f"mujoco_ros.cli.{name}", run_name="__main__")
+    except SystemExit as ended:
+        assert ended.code == 0
+"""
 POLICY_TABLE = """
 rate: 100
 initial: RUN
@@ -78,7 +87,11 @@ def run(python: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 def the_error(done: "subprocess.CompletedProcess[str]") -> str:
     assert done.returncode == 1, done.stderr
-    ignored = ("[", "evaluate: running, ")  # ROS' own log, and progress on a slow machine
+    ignored = (
+        "[",
+        "evaluate: loading, ",
+        "evaluate: running, ",
+    )  # ROS' own log, and progress on a slow machine
     lines = [line for line in done.stderr.splitlines() if not line.startswith(ignored)]
     assert len(lines) == 1, done.stderr
     assert lines[0].startswith(PREFIX)
@@ -123,7 +136,7 @@ def test_the_simulator_serves_everything_but_the_optional_parts(
     assert len([line for line in simulator.warnings() if "viewer" not in line]) == 0
 
 
-@pytest.mark.parametrize("controller", ["pick_place", "stand", "trot", "walk"])
+@pytest.mark.parametrize("controller", ["pick_place", "trot"])
 def test_the_error_of_a_planning_controller_names_the_modules(python: Path, controller: str):
     arguments = ["--ros-args", "-p", "scene:=arm", "-p", f"controller:={controller}"]
     message = the_error(run(python, "-m", "mujoco_ros", *arguments))
@@ -150,26 +163,14 @@ def test_the_error_of_an_evaluation_names_the_modules_before_any_episode(
     assert "pip install 'mink>=1.3' " in the_error(run(python, *command, "--episode", "1"))
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *(
-            "cameras",
-            "controller",
-            "draw_controller",
-            "evaluate",
-            "export_urdf",
-            "import_policy",
-            "record",
-            "replay",
-        ),
-        "viewer",
-    ],
-)
-def test_every_executable_explains_itself(python: Path, name: str):
-    done = run(python, "-m", f"mujoco_ros.cli.{name}", "--help")
+def test_every_executable_explains_itself(python: Path):
+    names = [
+        *("cameras", "controller", "draw_controller", "evaluate", "export_urdf"),
+        *("import_policy", "record", "replay", "viewer"),
+    ]
+    done = run(python, "-c", HELP, *names)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("usage: ")
+    assert done.stdout.count("usage: ") == len(names)
 
 
 def test_meshes_that_mujoco_does_not_read_are_converted(python: Path):

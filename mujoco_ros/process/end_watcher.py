@@ -24,7 +24,7 @@ _FRAMES = 3
 _UNKNOWN = "code without Python frames"
 
 
-def main(parent: int, requests: int, frames: int, dump: int, limit_s: float = LIMIT_S) -> None:
+def main(parent: int, requests: int, frames: int, dump: int, *, limit_s: float = LIMIT_S) -> None:
     """Wait for a request or the end of the parent, and kill the parent after the limit.
 
     Args:
@@ -74,5 +74,4 @@ def _place(frames: int) -> str:
 
 
 if __name__ == "__main__":
-    numbers = [int(argument) for argument in sys.argv[1:5]]
-    main(numbers[0], numbers[1], numbers[2], numbers[3], float(sys.argv[5]))
+    main(*map(int, sys.argv[1:5]), limit_s=float(sys.argv[5]))

@@ -183,10 +183,7 @@ def test_a_child_that_hangs_ends_with_a_simulator_that_is_killed(
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     simulated.simulator.stop(signal.SIGKILL)
-    deadline = time.monotonic() + WAIT_LIMIT_S
-    while simulated.simulator.has_processes():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    simulated.simulator.wait_until_gone()
     assert simulated.head.ended
 
 
@@ -197,6 +194,6 @@ def test_a_simulator_that_is_interrupted_ends_its_child_processes_without_a_mess
     simulated = SimulatorWithCameras(start)
     os.killpg(simulated.simulator.process.pid, signal.SIGINT)  # as a terminal does
     assert simulated.simulator.process.wait(WAIT_LIMIT_S) == 0
-    assert not simulated.simulator.has_processes()
+    simulated.simulator.wait_until_gone()
     assert simulated.simulator.warnings() == []
     start.close()

@@ -20,7 +20,7 @@ from simulator_client import SimulatorClient
 from simulators import SimulatorLauncher
 from spawn_requests import named_resource
 
-_CYCLES = 5
+_CYCLES = 3
 _ACTION = "/second/joint_trajectory_controller/follow_joint_trajectory"
 _EXPECTED = (
     "took over",

@@ -21,7 +21,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from mujoco_ros.control.events import Outcome
 
 _NAN, _INF = float("nan"), float("inf")
-_POINTS = 100_000
+_POINTS = 30_000
 
 # --- In one process: any message ------------------------------------------------------------------
 
@@ -76,7 +76,7 @@ def _in_order(stepped: SteppedNode) -> bool:
     return bool(np.isfinite(references).all() and within.all())
 
 
-_LIVE = settings(max_examples=120, suppress_health_check=[HealthCheck.function_scoped_fixture])
+_LIVE = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @_LIVE
@@ -150,7 +150,7 @@ class Fuzzed:
         """Wait for the next controller state, and return it; one may have waited here for long."""
         self._states.raw.clear()
         assert self.listener.spin_until(lambda: len(self._states) > 1)
-        return self._states.messages[-1]
+        return self._states.latest
 
     def references(self) -> list[list[float]]:
         reference = self.state().reference
@@ -263,9 +263,9 @@ def test_invalid_streamed_commands_are_refused(fuzzed: Fuzzed) -> None:
 
 def test_every_goal_of_a_burst_ends(fuzzed: Fuzzed) -> None:
     where = fuzzed.still()
-    storm = [fuzzed.commander.follow(where, joints=fuzzed.names) for _ in range(30)]
+    storm = [fuzzed.commander.follow(where, joints=fuzzed.names) for _ in range(10)]
     codes = [goal.result().result.error_code for goal in storm[:-1]]
-    assert codes == [int(Outcome.INVALID_GOAL)] * 29
+    assert codes == [int(Outcome.INVALID_GOAL)] * 9
     last = fuzzed.commander.follow(joints=())
     assert last.result().result.error_code == 0
     assert storm[-1].result().result.error_code == Outcome.INVALID_GOAL
@@ -274,24 +274,23 @@ def test_every_goal_of_a_burst_ends(fuzzed: Fuzzed) -> None:
 
 def test_clients_that_are_killed_during_a_goal_have_no_side_effects(fuzzed: Fuzzed) -> None:
     support = ROOT / "test" / "support" / "ros"
-    for _ in range(2):
-        client = subprocess.Popen(
-            [sys.executable, support / "killed_client.py", "20"],
-            env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
-            stdout=subprocess.PIPE,
-            text=True,
-        )
-        assert client.stdout is not None
-        assert client.stdout.readline() == "moving\n"
-        client.kill()
-        client.wait()
+    client = subprocess.Popen(
+        [sys.executable, support / "killed_client.py", "20"],
+        env=fuzzed.simulator.environment | {"PYTHONPATH": f"{ROOT}:{support}"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert client.stdout is not None
+    assert client.stdout.readline() == "moving\n"
+    client.kill()
+    client.wait()
     sent = fuzzed.commander.follow(joints=())
     assert sent.result().result.error_string == "holding position"
     fuzzed.assert_unharmed()
 
 
 def _many(fuzzed: Fuzzed) -> JointTrajectory:
-    """Return a trajectory of 100 000 points, all of them where the references are."""
+    """Return a trajectory of 30 000 points, all of them where the references are."""
     where = fuzzed.references()[0]
     points = [JointTrajectoryPoint(positions=where) for _ in range(_POINTS)]
     for i, made in enumerate(points):
@@ -305,7 +304,7 @@ def many(fuzzed: Fuzzed) -> JointTrajectory:
     return _many(fuzzed)
 
 
-def test_a_hundred_thousand_points_on_the_topic_are_followed(
+def test_tens_of_thousands_of_points_on_the_topic_are_followed(
     fuzzed: Fuzzed, many: JointTrajectory
 ) -> None:
     assert seconds(fuzzed.state().reference.time_from_start) == 0.0
@@ -321,7 +320,7 @@ def test_a_hundred_thousand_points_on_the_topic_are_followed(
     fuzzed.assert_unharmed()
 
 
-def test_a_hundred_thousand_points_in_a_goal_are_followed_until_it_is_canceled(
+def test_tens_of_thousands_of_points_in_a_goal_are_followed_until_it_is_canceled(
     fuzzed: Fuzzed, many: JointTrajectory
 ) -> None:
     goal = follow(joints=())
@@ -334,7 +333,7 @@ def test_a_hundred_thousand_points_in_a_goal_are_followed_until_it_is_canceled(
     fuzzed.assert_unharmed()
 
 
-def test_one_invalid_number_in_a_hundred_thousand_points_is_detected(
+def test_one_invalid_number_in_tens_of_thousands_of_points_is_detected(
     fuzzed: Fuzzed, many: JointTrajectory
 ) -> None:
     before = fuzzed.references()

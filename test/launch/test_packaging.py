@@ -1,6 +1,7 @@
 """The package metadata for colcon, rosdep and RViz; needs no ROS distribution."""
 
 import ast
+import functools
 import importlib
 import runpy
 import sys
@@ -48,6 +49,7 @@ DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 
 
+@functools.cache
 def imports_of(folder: str) -> dict[str, Path]:
     """Return the top-level modules that a folder's Python files import, each with one importer."""
     found: dict[str, Path] = {}

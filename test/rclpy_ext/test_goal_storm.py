@@ -1,4 +1,4 @@
-"""1200 goals from rclpy's action clients in four processes, and their results."""
+"""400 goals from rclpy's action clients in four processes, and their results."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import pytest
 from action_msgs.msg import GoalStatus
 from simulators import ROOT, SimulatorLauncher
 
-_CLIENTS, _GOALS, _FEWER = 4, 300, 60
+_CLIENTS, _GOALS, _FEWER = 4, 100, 40
 _ENDS = {GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED}
 _CLIENT = ROOT / "test" / "support" / "ros" / "goal_storm_client.py"
 

@@ -36,7 +36,7 @@ def _check(reader: JointStateReader, message: JointState) -> None:
 
 
 @given(st.data())
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 def test_every_message_is_read_as_rclpy_reads_it(data: st.DataObject) -> None:
     reader = JointStateReader()
     clients = data.draw(st.lists(st.tuples(_NAMES, st.sampled_from(["", "restart"])), min_size=1))

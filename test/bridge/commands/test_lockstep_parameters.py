@@ -158,7 +158,7 @@ def row(remote: SimulatorClient) -> DiagnosticStatus:
     """Return the next row of /diagnostics about lockstep."""
     reports = remote.listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     assert remote.listener.spin_until(lambda: len(reports) > 1)
-    (found,) = [s for s in reports.messages[-1].status if s.name.endswith(": lockstep")]
+    (found,) = [s for s in reports.latest.status if s.name.endswith(": lockstep")]
     return found
 
 
@@ -318,7 +318,7 @@ def test_a_silent_source_is_reported_and_the_clock_waits_for_it(
     assert status.message == "no command on joint_commands"
     assert clock_has_stopped(remote)
     controller.responding = True
-    controller.respond(remote.joint_states.messages[-1])
+    controller.respond(remote.joint_states.latest)
     count = len(controller.responses)
     assert remote.listener.spin_until(lambda: len(controller.responses) > count + 20)
     remote.simulator.wait_for_log("'joint_commands' answers again")
@@ -367,7 +367,7 @@ def test_requested_steps_wait_for_commands_too(
     steps = remote.request("StepSimulation", steps=3)
     remote.listener.spin_for(0.3)
     assert not steps.done()
-    controller.respond(remote.joint_states.messages[-1])
+    controller.respond(remote.joint_states.latest)
     assert remote.listener.result(steps).result.result == Result.RESULT_OK
 
 
@@ -377,7 +377,7 @@ def test_a_command_with_an_invalid_stamp_is_dropped_with_the_reason(
     assert remote.listener.spin_until(lambda: len(controller.responses) > 20)
     controller.responding = False
     assert clock_has_stopped(remote)
-    state = remote.joint_states.messages[-1]
+    state = remote.joint_states.latest
     state.header.stamp.sec += 1000
     controller.respond(state)
     remote.simulator.wait_for_log("joint_commands: dropped a command stamped")
@@ -406,7 +406,7 @@ def test_a_loaded_keyframe_restarts_the_tick(
     assert clock_has_stopped(remote)
     assert call("save_keyframe").success
     controller.responding = True
-    controller.respond(remote.joint_states.messages[-1])
+    controller.respond(remote.joint_states.latest)
     assert remote.listener.spin_until(lambda: len(controller.responses) > 60)
     assert call("load_keyframe").success
     count = len(controller.responses)
@@ -491,7 +491,7 @@ def test_a_simulator_whose_clock_is_stopped_ends_at_once(start: SimulatorLaunche
     assert simulator.stop() == 0
     assert time.monotonic() - begin < 5.0
     assert "Traceback" not in simulator.log
-    assert not simulator.has_processes()
+    simulator.wait_until_gone()
 
 
 def test_an_unknown_source_is_refused_at_startup(start: SimulatorLauncher) -> None:

@@ -15,8 +15,10 @@ from simulators import ROOT, WAIT_LIMIT_S, Listener, Recording, Simulator, Simul
 SUPPORT = ROOT / "test" / "support" / "ros"
 RATE = 250
 PERIOD = 1_000_000_000 // RATE
-BEGIN = 1.0
-CYCLES = 400
+BEGIN = 0.4
+BEFORE_S = 200.0
+"""Wall time before `BEGIN` in which the manager starts."""
+CYCLES = 250
 
 
 @dataclass
@@ -37,17 +39,16 @@ class Seen:
 class ManagedRun:
     """A simulator and, in another process, the stand-in of a controller_manager."""
 
-    def __init__(self, folder: Path, rate: int = RATE) -> None:
-        self._folder, self._rate = folder, rate
+    def __init__(self, folder: Path, factor: float = BEGIN / BEFORE_S) -> None:
+        self._folder = folder
         self._launcher = SimulatorLauncher(folder)
         self.simulator: Simulator = self._launcher.simulator(
             scene="arm",
             ros2_control="true",
             mode="lockstep",
-            lockstep_sources=f"joint_commands@{rate}",
+            lockstep_sources=f"joint_commands@{RATE}",
             lockstep_timeout=60.0,
-            # So that the manager has started before BEGIN, which is 200 s of wall time away.
-            real_time_factor=0.005,
+            real_time_factor=factor,
         )
         self.listener: Listener = self._launcher.listener(self.simulator)
         self.states: Recording = self.listener.record(JointState, "joint_states", reliable=True)
@@ -55,7 +56,7 @@ class ManagedRun:
         self._managers: list[subprocess.Popen[bytes]] = []
 
     def start(self, cycles: int = CYCLES, begin: float = BEGIN) -> subprocess.Popen[bytes]:
-        arguments = [str(self._rate), str(cycles), str(begin), str(self._folder / "cycles.json")]
+        arguments = [str(RATE), str(cycles), str(begin), str(self._folder / "cycles.json")]
         path = {"PYTHONPATH": f"{SUPPORT}:{ROOT}"}
         self._managers.append(
             subprocess.Popen(
@@ -110,7 +111,7 @@ class ManagedRun:
 
 @pytest.fixture
 def managed(tmp_path: Path) -> Iterator[ManagedRun]:
-    run = ManagedRun(tmp_path)
+    run = ManagedRun(tmp_path, factor=0.1)
     yield run
     run.close()
 

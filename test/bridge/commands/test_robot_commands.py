@@ -228,7 +228,7 @@ def _reference(listener: Listener) -> np.ndarray:
     states = listener.record(JointTrajectoryControllerState, topic, reliable=True)
     assert listener.spin_until(lambda: len(states) > 0)
     listener.forget_subscriptions()
-    return np.array(states.messages[-1].reference.positions)
+    return np.array(states.latest.reference.positions)
 
 
 def _dying_client(simulator: Simulator, seconds: float) -> "subprocess.Popen[str]":
@@ -301,4 +301,4 @@ def test_a_simulator_ends_cleanly_during_a_goal(arm: tuple[Simulator, Listener])
     assert time.monotonic() - before < 2.0
     assert sent.result().result.error_string == "the simulator ended"
     assert "Traceback" not in simulator.log
-    assert not simulator.has_processes()
+    simulator.wait_until_gone()

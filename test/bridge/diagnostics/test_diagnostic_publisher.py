@@ -21,7 +21,7 @@ def test_rows_have_the_name_of_the_node_its_hardware_and_levels_from_the_limits(
         return len(recording) > 0
 
     assert listener.spin_until(publish)
-    message, name = recording.messages[-1], listener.node.get_name()
+    message, name = recording.latest, listener.node.get_name()
     assert (message.header.stamp.sec, message.header.stamp.nanosec) == (1, 500_000_000)
     assert [(row.name, row.hardware_id, row.level, row.message) for row in message.status] == [
         (f"{name}: controller", "arm", OK, "fine"),

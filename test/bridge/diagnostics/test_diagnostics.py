@@ -67,7 +67,7 @@ def _values(status: Any) -> dict[str, str]:
 
 
 def test_a_healthy_simulation_reports_its_time_and_its_engine(zoo: ZooRecording) -> None:
-    message = zoo.recordings["/diagnostics"].messages[-1]
+    message = zoo.recordings["/diagnostics"].latest
     names = [status.name for status in message.status]
     assert names[:4] == [
         "mujoco: real time",
@@ -115,7 +115,7 @@ def test_a_report_comes_about_once_a_second(zoo: ZooRecording, start: SimulatorL
 
 def _control(recording: Recording) -> Any:
     """Return the latest status of control."""
-    return recording.messages[-1].status[2]
+    return recording.latest.status[2]
 
 
 def test_control_reports_the_owner_of_each_joint_and_the_changed_commands(
@@ -363,7 +363,7 @@ def test_dropped_time_is_counted_and_is_an_error(start: SimulatorLauncher) -> No
     listener = start.listener(simulator)
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
     assert listener.spin_until(lambda: len(diagnostics) >= 2)
-    pace = diagnostics.messages[-1].status[0]
+    pace = diagnostics.latest.status[0]
     assert pace.level == DiagnosticStatus.ERROR  # more than half of it
     assert "too slow" in pace.message
     values = _values(pace)

@@ -17,7 +17,6 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
 from simulators import DATA, Listener, Simulator, SimulatorLauncher
-from zoo_recording import ZooRecording
 
 from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
@@ -635,7 +634,7 @@ def test_a_change_of_gains_affects_the_torque_at_once(listener: Listener) -> Non
     assert listener.spin_until(lambda: len(states) > 0)
     joint = "right_wrist_pitch"
     index = states.messages[0].name.index(joint)
-    assert states.messages[-1].effort[index] != 0.0
+    assert states.latest.effort[index] != 0.0
     names = [f"gains.{joint}.kp", f"gains.{joint}.kd"]
     before = _values(listener, names)
     (result,) = listener.set_parameters(dict.fromkeys(names, 0), atomic=True)
@@ -685,14 +684,15 @@ def test_a_parameter_dump_restores_its_values_in_any_order(
     listener.set_parameters({"gains_file": "", "command_period": 0})
 
 
-def test_every_robot_of_the_zoo_can_be_tuned(zoo: ZooRecording) -> None:
-    names = _names(zoo.listener)
+def test_every_robot_of_the_zoo_can_be_tuned(tune: Callable[..., Tuned]) -> None:
+    zoo = tune("zoo")
+    names = list(zoo.parameters.values)
     for robot, joints in (("humanoid", 33), ("quadruped", 12), ("left_arm", 6), ("right_arm", 6)):
         gains = [name for name in names if name.startswith(f"{robot}.gains.")]
         assert len(gains) == 2 * joints
         assert f"{robot}.joint_trajectory_controller.joints" in names
-    assert zoo.listener.get_parameter("left_arm.gripper_controller.joint") == FINGER
-    assert zoo.listener.get_parameter("right_arm.gains.elbow_joint.kp") == 16000.0
+    assert zoo["left_arm.gripper_controller.joint"] == FINGER
+    assert zoo["right_arm.gains.elbow_joint.kp"] == 16000.0
 
 
 # --- spawned and deleted robots

@@ -205,7 +205,7 @@ def test_the_real_time_factor_takes_effect_at_once(listener: Listener) -> None:
     diagnostics = listener.record(DiagnosticArray, "/diagnostics", reliable=True)
 
     def figure(key: str) -> float:
-        values = diagnostics.messages[-1].status[0].values
+        values = diagnostics.latest.status[0].values
         return float({v.key: v.value for v in values}[key])
 
     for factor in (0.1, 0.5):

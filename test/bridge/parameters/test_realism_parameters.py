@@ -50,7 +50,7 @@ def test_measured_topics_and_their_ground_truth_are_those_of_the_seed(
         for topic, kind in kinds.items()
         for prefix in ("", "ground_truth/")
     }
-    assert listener.spin_until(lambda: all(len(it) >= 20 for it in recordings.values()))
+    assert listener.spin_until(lambda: all(len(it) >= 8 for it in recordings.values()))
     messages = {topic: recording.messages for topic, recording in recordings.items()}
     steps = {step for them in messages.values() for step in steps_of(them)}
     reference = Simulation(load_scene(str(scene)), seed=5)

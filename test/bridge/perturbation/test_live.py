@@ -38,7 +38,7 @@ class Live:
     def position(self, frame: str) -> tuple[float, float, float] | None:
         if not self._tf.raw:
             return None
-        for transform in self._tf.messages[-1].transforms:
+        for transform in self._tf.latest.transforms:
             if transform.child_frame_id == frame:
                 at = transform.transform.translation
                 return at.x, at.y, at.z
@@ -48,7 +48,7 @@ class Live:
         """Return the newest diagnostics about perturbation."""
         if not self._diagnostics.raw:
             return ""
-        status = self._diagnostics.messages[-1].status
+        status = self._diagnostics.latest.status
         return next((s.message for s in status if s.name.endswith("perturbation")), "")
 
     def publisher(self, kind: Any, topic: str) -> Any:

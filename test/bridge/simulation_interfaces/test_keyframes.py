@@ -137,7 +137,7 @@ def test_a_playing_simulation_can_be_saved_and_loaded_at_any_time(
     keeper: Keeper, remote: SimulatorClient
 ) -> None:
     remote.ensure_state(PLAYING)
-    for _ in range(20):
+    for _ in range(6):
         assert keeper.call("save", "here").success
         assert keeper.call("load", "here").success
     assert remote.simulator.process.poll() is None

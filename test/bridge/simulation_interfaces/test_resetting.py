@@ -39,7 +39,7 @@ def run(remote: SimulatorClient, steps: int = 100) -> None:
 
 
 def positions(remote: SimulatorClient) -> list[float]:
-    return list(remote.joint_states.messages[-1].position)
+    return list(remote.joint_states.latest.position)
 
 
 def move(remote: SimulatorClient) -> tuple[ActionClient, object]:
@@ -51,7 +51,7 @@ def move(remote: SimulatorClient) -> tuple[ActionClient, object]:
     )
     assert remote.listener.spin_until(client.server_is_ready)
     assert remote.listener.spin_until(lambda: len(remote.joint_states) > 0)
-    state = remote.joint_states.messages[-1]
+    state = remote.joint_states.latest
     start = [state.position[state.name.index(joint)] for joint in JOINTS]
     far = [start[0] + 0.5, *start[1:]]
     point = JointTrajectoryPoint(positions=far, time_from_start=Duration(seconds=20).to_msg())

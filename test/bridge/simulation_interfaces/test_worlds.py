@@ -67,7 +67,7 @@ def test_a_reloaded_robot_stands_as_before(simulator: SimulatorClient):
     simulator.settle_and_clear()
     simulator.step(500)
     simulator.settle()
-    assert simulator.joint_states.messages[-1].position == pytest.approx(references, abs=0.02)
+    assert simulator.joint_states.latest.position == pytest.approx(references, abs=0.02)
 
 
 def test_a_world_may_be_a_text_or_a_file(simulator: SimulatorClient, tmp_path: Path):

@@ -120,7 +120,7 @@ class Mover:
 def description(listener: Listener, topic: str = "/robot_description") -> list[Block]:
     texts = listener.record(String, topic, qos=LATCHED)
     assert listener.spin_until(lambda: len(texts) > 0)
-    return read_blocks(texts.messages[-1].data)
+    return read_blocks(texts.latest.data)
 
 
 @pytest.fixture(scope="module")

@@ -83,7 +83,7 @@ TEXTS = {
     "comment without an end": ("<mujoco>" + "<!--" * 400_000, "XML"),
 }
 WORLDS = {
-    "robots": (robots(20_000), "too large"),
+    "robots": (robots(5_000), "too large"),
     "fewer robots": (robots(101), "too large: 101 robots, limit 100"),
     "aliases": (bomb("[{}]", 30), "too large: more than 100000 values, with those of aliases"),
     "merged keys": (bomb("{{<<: [{}]}}", 30), "too large: more than 100000 values"),

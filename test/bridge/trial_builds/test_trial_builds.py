@@ -15,7 +15,7 @@ from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.process.worker_limits import WorkerLimits
 
-SMALL = WorkerLimits(processor_s=2.0, wall_s=200.0, memory_bytes=1 << 29)
+SMALL = WorkerLimits(processor_s=1.0, wall_s=200.0, memory_bytes=1 << 29)
 SELF_ATTACHED = (
     "<mujoco><asset><model name='k' file='{0}'/></asset>"
     "<worldbody><attach model='k' body='b' prefix='k_'/></worldbody></mujoco>"
@@ -46,7 +46,7 @@ def trials(shared: TrialBuilds) -> TrialBuilds:
             "'it': it cannot be built: the worker process is gone: SIGSEGV",
         ),
         (hostile_builds.fill_memory, r"'it': too large to build, limit 0\.5 GiB of memory"),
-        (hostile_builds.loop, "'it': too large to build, limit 2 s of processor time"),
+        (hostile_builds.loop, "'it': too large to build, limit 1 s of processor time"),
     ],
 )
 def test_the_death_of_the_process_is_an_error_of_its_request(trials, function, message) -> None:
@@ -65,8 +65,8 @@ def test_a_long_build_lowers_the_priority_of_its_own_thread_alone(trials) -> Non
 
 @pytest.mark.timeout(600)
 def test_a_build_that_waits_forever_is_ended() -> None:
-    trials = TrialBuilds(WorkerLimits(processor_s=60.0, wall_s=3.0, memory_bytes=1 << 30))
-    with pytest.raises(ParseError, match="'it': too large to build, limit 3 s"):
+    trials = TrialBuilds(WorkerLimits(processor_s=60.0, wall_s=1.0, memory_bytes=1 << 30))
+    with pytest.raises(ParseError, match="'it': too large to build, limit 1 s"):
         trials.evaluate("'it'", time.sleep, 1e6)
     trials.stop()
 

@@ -152,7 +152,7 @@ def test_depth_and_cloud_are_of_the_crate_within_two_millimetres(client: CameraC
 def test_a_lidar_scans_without_rendering(client: CameraClient) -> None:
     scans = client.scan("/lidar/belt")
     assert client.listener.spin_until(lambda: len(scans) >= 3)
-    scan = scans.messages[-1]
+    scan = scans.latest
     assert (scan.header.frame_id, len(scan.ranges), len(scan.intensities)) == ("belt", 90, 90)
     assert scan.angle_increment == pytest.approx(2 * np.pi / 90)
     rotation, position = client.pose("belt", stamps_of([scan])[0])

@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 _AGAIN_S = 0.3
 """Silence after which lost results are requested again, a few at a time."""
 _AT_ONCE = 2
-_GIVE_UP_S = 3.0
+_GIVE_UP_S = 1.0
 
 
 def _follow(chosen: random.Random) -> FollowJointTrajectory.Goal:

@@ -119,7 +119,7 @@ class SimulatorClient:
 
     def time(self) -> float:
         """Return the last simulated time of /clock."""
-        return seconds(self.clock.messages[-1].clock)
+        return seconds(self.clock.latest.clock)
 
     def settle(self) -> None:
         """Wait until all messages in flight from a paused simulation have arrived.

@@ -291,6 +291,13 @@ class Simulator:
             return False
         return True
 
+    def wait_until_gone(self) -> None:
+        """Wait until no child process runs; some notice a little later that the simulator ended."""
+        deadline = time.monotonic() + WAIT_LIMIT_S
+        while self.has_processes():
+            assert time.monotonic() < deadline, "a child process still runs"
+            time.sleep(0.01)
+
     def stop(self, number: signal.Signals = signal.SIGINT) -> int:
         """Send a signal and return the exit code."""
         self.process.send_signal(number)

@@ -178,7 +178,7 @@ def test_a_spawned_robot_has_topics_of_its_own_until_it_is_deleted(yard: Simulat
         "/yard/left/joint_trajectory_controller/joint_trajectory",
         "/yard/left/gripper_controller/gripper_cmd/_action/status",  # as in the scene `arm`
     }
-    home = states.messages[-1].position
+    home = states.latest.position
     assert home[1] != 0.0  # it holds its keyframe with the gains of its model's folder
     assert yard.listener.get_parameter("yard.left.gains.elbow_joint.kp") == 16000.0
     assert yard.call("DeleteEntity", entity="left").result.result == OK
@@ -196,7 +196,7 @@ def test_a_spawned_robot_follows_commands(yard: SimulatorClient):
     point.time_from_start.nanosec = 200_000_000
     publisher.publish(JointTrajectory(joint_names=["swing"], points=[point]))
     assert yard.listener.spin_until(
-        lambda: bool(states) and abs(states.messages[-1].position[0] - 0.5) < 0.1
+        lambda: bool(states) and abs(states.latest.position[0] - 0.5) < 0.1
     )
     yard.listener.node.destroy_publisher(publisher)
 
