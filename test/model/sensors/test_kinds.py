@@ -98,6 +98,7 @@ def test_a_kind_has_a_rate_in_the_scene_and_among_the_parameters(kind):
 @every_kind
 def test_a_kind_has_a_topic_with_all_its_measurements(kind, tmp_path):
     topics = pytest.importorskip("mujoco_ros.bridge.publishing.topics", exc_type=ImportError)
+    qos = pytest.importorskip("mujoco_ros.wire.qos", exc_type=ImportError)
     robot = simulated(tmp_path, kind).layout.robots[0]
     robot = replace(robot, namespace="left", frame_prefix="left/")
     (topic,) = (
@@ -106,7 +107,7 @@ def test_a_kind_has_a_topic_with_all_its_measurements(kind, tmp_path):
         if topic.rate == kind.key
     )
     assert topic.name == f"left/{kind.key}/{name_of(kind)}"
-    assert topic.qos == topics.SENSOR
+    assert topic.qos == qos.SENSOR
     package, _, message = kind.message.split("/")
     assert type(topic.message).__module__.startswith(f"{package}.msg.")
     assert type(topic.message).__name__ == message
