@@ -28,7 +28,7 @@ from benchmark.measurements import (
 )
 from benchmark.processes.child_process import end_children_on_sigterm
 from benchmark.report import Row, save, table
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.names import ros_distribution
 
 Measurement = Callable[[Durations], list[Row]]
 

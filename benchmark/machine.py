@@ -11,7 +11,7 @@ import numpy
 import rclpy
 from ament_index_python.packages import get_package_share_directory
 
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.names import ros_distribution
 
 
 def describe() -> dict[str, str]:

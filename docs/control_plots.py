@@ -8,8 +8,7 @@ from plot import INK, Line, Panel, draw
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.joints import INTERFACES, ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings, TrajectorySettings

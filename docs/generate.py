@@ -11,7 +11,8 @@ from sensors_page import sensors_page
 from mujoco_ros.bridge.commands.cartesian_server import TOPICS
 from mujoco_ros.bridge.commands.trajectory_server import GOAL_TRAJECTORY
 from mujoco_ros.bridge.composition import PARAMETERS
-from mujoco_ros.bridge.parameters.control_specs import (
+from mujoco_ros.bridge.parameters.parameters import setting_specs
+from mujoco_ros.bridge.parameters.robot_parameters import (
     CARTESIAN,
     FORWARD,
     GAINS,
@@ -23,31 +24,28 @@ from mujoco_ros.bridge.parameters.control_specs import (
     TRAJECTORY,
     TRAJECTORY_JOINTS,
 )
-from mujoco_ros.bridge.parameters.setting_specs import setting_specs
-from mujoco_ros.bridge.perturbation.appearance_parameters import APPEARANCE
-from mujoco_ros.bridge.perturbation.equality_parameters import EQUALITY
+from mujoco_ros.bridge.perturbation.element_parameters import APPEARANCE, EQUALITY, PLUGIN
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
-from mujoco_ros.bridge.perturbation.plugin_parameters import PLUGIN
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
 from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.robot_streams import FORWARDED
-from mujoco_ros.controllers.ros.parameter_specs import NO_NAMES, OF_EACH_CONTROLLER
+from mujoco_ros.controllers.ros.controller_settings import NO_NAMES, OF_EACH_CONTROLLER
 from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
-from mujoco_ros.extensions.ros.extension_parameters import ENABLED, ON_ERROR
+from mujoco_ros.extensions.ros.extension_host import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.realism.realism_config import SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
-from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
-from mujoco_ros.sim.position_commands import PositionCommands
+from mujoco_ros.sim.kinematics import FrameMotions
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.tracking import PositionCommands
 from mujoco_ros.wire.names import EXTERNAL_WRENCH, PULL, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, RELIABLE

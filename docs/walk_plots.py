@@ -8,7 +8,7 @@ import numpy as np
 from plot import Line, Panel, draw
 
 from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.walk.states import WALKER
+from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

@@ -17,8 +17,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, JointState
 from simulators import SimulatorLauncher
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 try:
     open_context().close()

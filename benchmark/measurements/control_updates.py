@@ -10,7 +10,7 @@ from mujoco_ros.control.cartesian.commands import twist_target
 from mujoco_ros.control.cartesian.settings import CartesianMode
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, tolerances, trajectory

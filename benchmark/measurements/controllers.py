@@ -18,7 +18,7 @@ from mujoco_ros.controllers.evaluation.bounds import (
     TABLE,
     Bound,
 )
-from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
+from mujoco_ros.controllers.evaluation.report import Summary, summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 
 _SEED = 1_000_000

@@ -10,7 +10,7 @@ from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
 from benchmark.processes.simulator_client import SimulatorClient
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 
 STREAM_HZ = 500.0
 _CALL_EVERY, _GOAL_EVERY = 20, 50  # messages

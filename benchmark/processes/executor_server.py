@@ -28,7 +28,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.rclpy_ext.service import Service
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 EXECUTORS: dict[str, Any] = {"events": Executor, "single": SingleThreadedExecutor}
 _DEPTH = 10

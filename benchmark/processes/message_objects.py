@@ -18,11 +18,11 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.wire.stamps import split
+from mujoco_ros.wire.conversions import split
 
 _Build = Callable[[Time], Any]
 _Publish = Callable[[Any], None]

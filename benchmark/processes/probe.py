@@ -36,9 +36,9 @@ from benchmark.processes.probe_columns import (
 )
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
+from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.sim.cartesian.controller import CartesianController

@@ -1,9 +1,8 @@
 """Topics of a scene, for processes that subscribe to all of them."""
 
-from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Topic
-from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic, robot_topics, transform_topic
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
 

@@ -17,8 +17,8 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import guarded
 from mujoco_ros.rclpy_ext.parameter_services import ParameterServices
-from mujoco_ros.rclpy_ext.tasks import guarded
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer

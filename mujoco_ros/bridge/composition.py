@@ -10,31 +10,31 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.solver_comparison import SolverComparison
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
-from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS
-from mujoco_ros.bridge.parameters.pace_parameters import PaceParameters
+from mujoco_ros.bridge.parameters.node_parameters import NODE_PARAMETERS, PaceParameters
 from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
-from mujoco_ros.bridge.perturbation.appearance_parameters import AppearanceParameters
-from mujoco_ros.bridge.perturbation.equality_parameters import EqualityParameters
+from mujoco_ros.bridge.perturbation.element_parameters import (
+    AppearanceParameters,
+    EqualityParameters,
+    PluginParameters,
+)
 from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
-from mujoco_ros.bridge.perturbation.plugin_parameters import PluginParameters
 from mujoco_ros.bridge.perturbation.pull_server import PullServer
 from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
-from mujoco_ros.bridge.simulation_interfaces.keyframes import KeyframeServices
-from mujoco_ros.bridge.simulation_interfaces.past_states import PastStateService
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
+from mujoco_ros.bridge.simulation_interfaces.saved_states import KeyframeServices, PastStateService
+from mujoco_ros.bridge.tf.frame_plan import StaticFrames
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.controllers.ros.controller_settings import (
+    CONTROLLER_PARAMETERS,
     ControllerSettings,
     controller_settings,
 )
-from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.extensions.ros.extension_host import extension_components
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.wire.parameter_spec import ParameterSpec

@@ -7,7 +7,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer
+from mujoco_ros.rclpy_ext.executor import create_wall_timer
 
 _PERIOD_S = 1.0
 _UNKNOWN = "_NODE_NAME_UNKNOWN_"

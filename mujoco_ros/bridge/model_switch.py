@@ -10,10 +10,10 @@ from queue import SimpleQueue
 
 from rclpy.node import Node
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.rclpy_ext.tasks import guarded, later
+from mujoco_ros.rclpy_ext.executor import guarded, later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 

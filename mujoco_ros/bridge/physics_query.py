@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from rclpy.node import Node
 
-from mujoco_ros.control.errors import QueueFullError
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.control.events import QueueFullError
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.command_queue import CommandQueue
 
 T = TypeVar("T")

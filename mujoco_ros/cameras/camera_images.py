@@ -1,13 +1,59 @@
-"""Images of a camera: a topic and a hosted controller get the same bytes of the same state."""
+"""Images of a camera: a topic and a hosted controller get the same bytes."""
 
+import zlib
 from collections.abc import Collection
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
-from mujoco_ros.rendering.image_noise import ImageNoise
 from mujoco_ros.rendering.renderer import Renderer
+
+_COLOUR, _DEPTH = range(2)
+_WHITE = 255.0
+
+
+class ImageNoise:
+    """The noise of a camera's images at one instant.
+
+    It depends only on the seed, the camera's name and the simulated time, so it repeats after a
+    reset, independently of the rendered images.
+    """
+
+    def __init__(self, camera: Camera, seed: int, time: float) -> None:
+        """Prepare the noise of a camera at a simulated time [s]."""
+        self._noise = camera.noise
+        name = "/".join(filter(None, (camera.namespace, camera.name)))
+        self._key = seed, zlib.crc32(name.encode()), round(time * 1e9)
+
+    def add_to_colour(self, image: np.ndarray) -> None:
+        """Add noise to red, green and blue, in place.  # (h, w, 3) uint8."""
+        if self._noise.colour:
+            noisy = self._normal(_COLOUR, image.shape)
+            noisy *= self._noise.colour
+            noisy += image
+            np.rint(noisy, out=noisy)
+            np.clip(noisy, 0.0, _WHITE, out=noisy)
+            np.copyto(image, noisy, casting="unsafe")
+
+    def add_to_depth(self, depth: np.ndarray) -> None:
+        """Add noise to distances [m], in place; inf stays inf.  # (h, w) float32.
+
+        The deviation grows with the square of the distance, as that of stereo cameras.
+        """
+        if self._noise.depth:
+            hit = np.isfinite(depth)
+            noise = self._normal(_DEPTH, depth.shape)
+            noise *= self._noise.depth
+            for _ in range(2):
+                np.multiply(noise, depth, out=noise, where=hit)
+            np.add(depth, noise, out=depth, where=hit)
+            np.maximum(depth, 0.0, out=depth)
+
+    def _normal(self, product: int, shape: tuple[int, ...]) -> np.ndarray:
+        generator = np.random.default_rng((*self._key, product))
+        return generator.standard_normal(shape, np.float32)
+
 
 COLOUR, DEPTH, SEGMENTATION = "colour", "depth", "segmentation"
 

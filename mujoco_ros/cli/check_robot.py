@@ -17,13 +17,11 @@ import mujoco
 
 from mujoco_ros.cli import status_lines
 from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.inspection.html_page import html_page
 from mujoco_ros.inspection.images import robot_images
 from mujoco_ros.inspection.report import inspect
-from mujoco_ros.inspection.sections import sections
-from mujoco_ros.inspection.text import text_page
+from mujoco_ros.inspection.sections import html_page, sections, text_page
 from mujoco_ros.model.output_files import check_output, write_whole
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 
 _EPILOG = """\
 FILE is what the parameter `scene` of the simulator accepts: a shipped scene, the path of a scene

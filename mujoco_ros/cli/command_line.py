@@ -9,9 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mujoco_ros.cli import status_lines
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import LineFormatter, UserInputError, one_line
 from mujoco_ros.model.file_access import recorded_inputs
-from mujoco_ros.model.log_lines import LineFormatter, one_line
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.process.end_limit import limit_end
 

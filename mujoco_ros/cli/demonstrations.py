@@ -10,16 +10,16 @@ from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, integer_from
 from mujoco_ros.cli.status_lines import write
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_replay import (
-    replay_demonstration,
-)
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_run import DemonstrationRun
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings import (
+from mujoco_ros.controllers.evaluation.demonstration_recording import (
+    DemonstrationRun,
     DemonstrationSettings,
     check_settings,
 )
+from mujoco_ros.controllers.evaluation.demonstration_replay import (
+    replay_demonstration,
+)
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.identity import Identity, identity_of
+from mujoco_ros.controllers.evaluation.episode_file import Identity, identity_of
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table

@@ -15,11 +15,15 @@ from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.cli.status_lines import report
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile
-from mujoco_ros.controllers.evaluation.identity import identity_of
+from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
 from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
-from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, as_text
-from mujoco_ros.controllers.evaluation.statistics import Summary, summarize
+from mujoco_ros.controllers.evaluation.report import (
+    Summary,
+    as_csv,
+    as_markdown,
+    as_text,
+    summarize,
+)
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
 from mujoco_ros.extras import require

@@ -20,10 +20,10 @@ from mujoco_ros.cli.status_lines import report
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.records import write_all
+from mujoco_ros.sim.state_log.row_format import write_all
 
 FILM_RATE_HZ = 30
 _SIZE = 1280, 720

@@ -13,7 +13,7 @@ from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
 from mujoco_ros.model.scene.mjcf_files import read_mjcf
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
-from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
+from mujoco_ros.model.urdf.exporting.meshes import MeshCache
 
 _EPILOG = """\
 The URDFs of this package are regenerated, from the top of the source tree, by

@@ -9,12 +9,13 @@ from pathlib import Path
 from mujoco_ros.cli.command_line import create_parser, report_errors
 from mujoco_ros.cli.status_lines import report, write
 from mujoco_ros.identification.fit import fit
-from mujoco_ros.identification.overlay_file import (
-    SCENE_SUFFIXES,
-    overlay_text,
-)
 from mujoco_ros.identification.replay import Replay, replay
-from mujoco_ros.identification.report import fit_report, replay_report
+from mujoco_ros.identification.report import (
+    SCENE_SUFFIXES,
+    fit_report,
+    overlay_text,
+    replay_report,
+)
 from mujoco_ros.identification.robot_model import IdentifiedRobot, find_robot_config
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError

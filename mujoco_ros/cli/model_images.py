@@ -19,7 +19,7 @@ from mujoco_ros.model.file_cache import FileCache, user_folder
 from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files, unchanged_files
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.framing import frame_bodies
 from mujoco_ros.viewer.model_images import SIZE, NoImagesError

@@ -28,14 +28,11 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
-from mujoco_ros.recording.bag_file import COMPRESSIONS
-from mujoco_ros.recording.bag_files import BagFiles
+from mujoco_ros.recording.bag_file import COMPRESSIONS, BagFiles
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
-from mujoco_ros.recording.ros.recorder import Recorder
+from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock, absolute
 from mujoco_ros.recording.ros.repair import repair
-from mujoco_ros.recording.ros.sim_clock import SimClock
-from mujoco_ros.recording.selection import Selection, absolute
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.names import ros_distribution
 
 _TAKE_S = 0.05
 _DISCOVERY_S = 0.2

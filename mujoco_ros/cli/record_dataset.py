@@ -27,7 +27,6 @@ from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
-from mujoco_ros.recording.definitions import Definition
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     CODECS,
@@ -35,21 +34,20 @@ from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     DatasetWriter,
     check_new,
 )
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import Definition, RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
     is_valid,
     selection,
 )
-from mujoco_ros.recording.ros.recorder import Recorder
+from mujoco_ros.recording.ros.recorder import Recorder, Selection
 from mujoco_ros.recording.ros.topic_demonstrations import (
     DemonstrationOptions,
     TopicDemonstrations,
 )
-from mujoco_ros.recording.selection import Selection
-from mujoco_ros.wire.graph_topics import message_class
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
+from mujoco_ros.wire.qos import message_class
 
 _FPS = 30
 _NO_CAMERAS = "none"

@@ -1,4 +1,4 @@
-"""Events of command arbitration and of goals. `goal` identifies a goal, `robot` is a namespace."""
+"""Events of command arbitration and of goals, and the reasons of rejections."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,6 +7,22 @@ from enum import IntEnum, StrEnum
 import numpy as np
 
 from mujoco_ros.control.gains import Gains
+
+
+class CommandError(ValueError):
+    """An invalid command, none of which was applied; the message names the joint or the point."""
+
+
+class JointError(CommandError):
+    """The command names joints that do not exist or that lack the command interface."""
+
+
+class LateError(CommandError):
+    """The trajectory ends before its execution can start."""
+
+
+class QueueFullError(RuntimeError):
+    """The physics thread does not keep up with its commands, or has ended."""
 
 
 class CommandSource(StrEnum):

@@ -6,10 +6,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import Event, GoalEnded, GoalProgress, GoalStarted, Outcome
-from mujoco_ros.control.gripper_drive import GripperDrive
-from mujoco_ros.control.joints import Clamped, ControlledJoints, check_numbers
+from mujoco_ros.control.events import (
+    CommandError,
+    Event,
+    GoalEnded,
+    GoalProgress,
+    GoalStarted,
+    Outcome,
+)
+from mujoco_ros.control.joints import Clamped, ControlledJoints, GripperDrive, check_numbers
 from mujoco_ros.control.settings import GripperSettings, OutOfLimits
 
 _FEEDBACK_PERIOD_S = 0.05

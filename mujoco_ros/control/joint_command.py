@@ -6,9 +6,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError, JointError
-from mujoco_ros.control.joints import LARGEST, Clamped, ControlledJoints, check_numbers
-from mujoco_ros.control.modes import INTERFACES, POSITION, VELOCITY
+from mujoco_ros.control.events import CommandError, JointError
+from mujoco_ros.control.joints import (
+    INTERFACES,
+    LARGEST,
+    POSITION,
+    VELOCITY,
+    Clamped,
+    ControlledJoints,
+    check_numbers,
+)
 from mujoco_ros.control.settings import OutOfLimits
 
 _ROWS = {interface: row for row, interface in enumerate(INTERFACES)}

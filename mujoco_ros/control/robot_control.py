@@ -8,8 +8,8 @@ from mujoco_ros.control.cartesian.commands import CartesianCommand
 from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.cartesian.source import CartesianSource
 from mujoco_ros.control.command_rates import CommandRates
-from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
+    CommandError,
     CommandPreempted,
     CommandRejected,
     CommandSource,
@@ -19,10 +19,9 @@ from mujoco_ros.control.events import (
     StreamStopped,
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
-from mujoco_ros.control.gripper_drive import GripperDrive, JointDrive
 from mujoco_ros.control.joint_command import JointCommand
 from mujoco_ros.control.joint_owners import ControlState, JointOwner, JointOwners
-from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.control.joints import ControlledJoints, GripperDrive, JointDrive
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
 from mujoco_ros.control.robot_streams import RobotStreams

@@ -5,8 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import EFFORT, POSITION, VELOCITY
+from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY, ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.stream import Stream
 

@@ -12,9 +12,8 @@ from mujoco_ros.extensions.hooks.callbacks import register, stepping, unregister
 from mujoco_ros.extensions.hooks.hook_table import HookTable
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.own_elements import OwnElements
-from mujoco_ros.extensions.runner import ExtensionRunner, raised
+from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, raised
 from mujoco_ros.extensions.settings import read_settings
-from mujoco_ros.extensions.write_guard import WriteGuard
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import ExtensionConfig

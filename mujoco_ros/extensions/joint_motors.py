@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.actuators import joint_actuators
 
 
 class JointMotors:

@@ -8,11 +8,10 @@ from scipy.optimize import least_squares
 
 from mujoco_ros.identification.confidence import Estimate, check_bounds, judge
 from mujoco_ros.identification.joint_record import JointRecord
-from mujoco_ros.identification.noise import noise_of
 from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet, unknowns_of
-from mujoco_ros.identification.references import Interpolation
+from mujoco_ros.identification.replay import noise_of
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.identification.windows import Windows
+from mujoco_ros.identification.windows import Interpolation, Windows
 from mujoco_ros.model.errors import UserInputError
 
 LEAST_MOTION = 100.0

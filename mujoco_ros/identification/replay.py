@@ -1,14 +1,45 @@
-"""How well a model repeats a recording: simulation of all of it, from its first state."""
+"""How well a model repeats a recording, next to the noise of the recording."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from mujoco_ros.identification.joint_record import JointRecord
-from mujoco_ros.identification.noise import noise_of
-from mujoco_ros.identification.references import Interpolation
 from mujoco_ros.identification.robot_model import IdentifiedRobot
-from mujoco_ros.identification.windows import Prediction, Windows
+from mujoco_ros.identification.windows import Interpolation, Prediction, Windows
+
+_DIFFERENCES = 3
+_GAIN = np.sqrt(20.0)
+"""Deviation of the third difference of white noise of deviation 1: 1, -3, 3, -1 squared."""
+_MAD = 1.4826
+"""Deviation of a normal distribution over its median absolute deviation."""
+_FLOOR = 1e-5
+"""Least noise over the deviation of the signal; a simulation without noise has none."""
+
+
+def noise_of(samples: np.ndarray) -> np.ndarray:
+    """Return the standard deviation of the white noise in signals.
+
+    Third differences of a smooth signal vanish, and those of noise do not. The median is
+    insensitive to jumps, as at a reversal with dry friction. The noise is at least that of rounding
+    to the smallest difference between two samples.
+
+    Args:
+        samples: Signals, evenly sampled.  # (n, k)
+
+    Returns:
+        Deviation of each; NaN of a signal with a NaN.  # (k,)
+    """
+    differences = np.abs(np.diff(samples, _DIFFERENCES, axis=0))
+    noise = _MAD * np.median(differences, axis=0) / _GAIN
+    least = _FLOOR * samples.std(axis=0)
+    # Third differences of coarse samples at a high rate are zero: the error of rounding remains.
+    steps = np.abs(np.diff(samples, axis=0))
+    step = np.min(np.where(steps > 0.0, steps, np.inf), axis=0, initial=np.inf)
+    rounding = np.where(np.isfinite(step), step, 0.0) / np.sqrt(12.0)
+    floor = np.maximum(np.maximum(least, rounding), np.finfo(float).tiny)
+    result: np.ndarray = np.maximum(noise, floor)
+    return result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,11 +1,80 @@
-"""The result of a fit as text."""
+"""The result of a fit, as text and as a scene that extends the one it began with."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
 
 from mujoco_ros.identification.confidence import Estimate
 from mujoco_ros.identification.fit import Fit
 from mujoco_ros.identification.parameters import DELAY
 from mujoco_ros.identification.replay import Replay
+from mujoco_ros.identification.robot_model import IdentifiedRobot
+from mujoco_ros.model.scene.config import scene_path, shipped_scenes
+
+SCENE_SUFFIXES = (".yaml", ".yml")
+_DIGITS = 6
+
+
+def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
+    """Return the YAML of a scene with the parameters that a recording determines.
+
+    Args:
+        fit: The fit.
+        scene: The scene that it began with, as for `load_scene`.
+        robot: The robot, of that scene.
+    """
+    determined = [it for it in fit.estimates if it.determined]
+    joints: dict[str, dict[str, float]] = {}
+    for it in determined:
+        if it.parameter.joint:
+            joints.setdefault(it.parameter.joint, {})[it.parameter.kind] = _rounded(it.value)
+    content: dict[str, Any] = {"name": fit.robot}
+    if joints:
+        content["joints"] = joints
+    delays = [it for it in determined if it.parameter.kind == DELAY]
+    if delays:
+        fitted = list(dict.fromkeys(it.parameter.joint for it in fit.estimates))
+        entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
+        content["realism"] = {"actuators": entries}
+    extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
+    data = {"extends": extends, "robots": [content]}
+    head = "".join(f"# {line}\n" for line in _comment(fit))
+    return head + yaml.dump(_plain(data), sort_keys=False, default_flow_style=None, width=100)
+
+
+def _comment(fit: Fit) -> list[str]:
+    lines = [
+        "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
+        "determined have the values of the scene, for which the others hold.",
+    ]
+    lines += [_line(it) for it in fit.estimates if it.determined]
+    lines += [
+        f"{it.parameter.name}: not determined: {it.reason}"
+        for it in fit.estimates
+        if not it.determined
+    ]
+    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
+    return lines
+
+
+def _line(it: Estimate) -> str:
+    return f"{it.parameter.name}: {it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
+
+def _plain(value: Any) -> Any:
+    """Return data of plain types without shared parts, which YAML would write as aliases."""
+    if isinstance(value, Mapping):
+        return {key: _plain(it) for key, it in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(it) for it in value]
+    return str(value) if isinstance(value, Path) else value
+
 
 LARGEST_RESIDUAL = 1.2
 """Residuals over the noise, beyond which the model lacks something."""

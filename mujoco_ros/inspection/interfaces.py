@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.control.joints import INTERFACES, POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import RobotLayout

@@ -1,11 +1,17 @@
 """The report of a model: what is in it, how it stands, and how it is commanded."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import copy
+import logging
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import mujoco
+import numpy as np
 
-from mujoco_ros.inspection.ignored import ignored_elements
 from mujoco_ros.inspection.interfaces import (
     ActuatorEntry,
     CommandInput,
@@ -14,15 +20,213 @@ from mujoco_ros.inspection.interfaces import (
     command_inputs,
     sensor_entries,
 )
-from mujoco_ros.inspection.joints import JointEntry, joint_entries
-from mujoco_ros.inspection.loading import captured_messages, load_with_arguments
-from mujoco_ros.inspection.masses import LinkMass, link_masses, read_robot_urdf
-from mujoco_ros.inspection.overlaps import Overlap, overlaps
-from mujoco_ros.inspection.standstill import measure_standstill
+from mujoco_ros.inspection.joints import JointEntry, joint_entries, measure_standstill
+from mujoco_ros.model.errors import UserInputError, one_line
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.robot_options.self_collision import overlap_depths
+from mujoco_ros.model.urdf.importing.markup import parse_robot
+from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import state_vector
 from mujoco_ros.sim.stepping.solver_check import SolverCheck, check_solver
+
+
+def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:
+    """Read a scene, and give the xacro file that it is its arguments.
+
+    Args:
+        reference: A model or scene, as for `load_scene`.
+        xacro_args: Arguments of a xacro file by name.
+
+    Raises:
+        UserInputError: The scene or model does not exist or is invalid, or the reference is no
+            xacro file and there are arguments.
+    """
+    config = load_scene(reference)
+    if not xacro_args:
+        return config
+    if config.merged or not config.robots[0].model.endswith(XACRO_SUFFIX):
+        raise UserInputError(
+            f"'{reference}' is no xacro file, so it takes no arguments; a scene has 'xacro_args'"
+        )
+    robot = replace(config.robots[0], xacro_args=dict(xacro_args))
+    return replace(config, robots=(robot,))
+
+
+@contextmanager
+def captured_messages(level: int = logging.INFO) -> Iterator[list[str]]:
+    """Collect the messages that the package logs, each once, instead of showing them."""
+    messages: list[str] = []
+    logger, handler = logging.getLogger("mujoco_ros"), _Collector(messages)
+    before = logger.level, logger.propagate
+    logger.addHandler(handler)
+    logger.setLevel(level)
+    logger.propagate = False
+    try:
+        yield messages
+    finally:
+        logger.removeHandler(handler)
+        logger.level, logger.propagate = before
+
+
+class _Collector(logging.Handler):
+    def __init__(self, messages: list[str]) -> None:
+        super().__init__()
+        self._messages = messages
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = one_line(record.getMessage())
+        if message not in self._messages:
+            self._messages.append(message)
+
+
+_READ = {
+    "robot": {"link", "joint", "material", "mujoco", "ros2_control", "transmission", "gazebo"},
+    "link": {"inertial", "visual", "collision"},
+    "joint": {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic"},
+    "material": {"color"},
+}
+"""Elements that the import reads, by the element that contains them."""
+
+
+def ignored_elements(path: Path, text: str | None = None) -> dict[str, int]:
+    """Return how often a URDF file, or `text` in its place, contains elements that are not read.
+
+    The keys are ``<element>``, or ``<parent>/<element>`` below the top. Ignored elements of
+    ``<mujoco>``, ``<ros2_control>``, ``<transmission>`` and ``<gazebo>`` are among the warnings of
+    the import.
+    """
+    robot = parse_robot(path, text)
+    found: Counter[str] = Counter()
+    for parent, known in _READ.items():
+        # <transmission> and <ros2_control> contain joints, too.
+        elements = [robot] if parent == "robot" else robot.findall(parent)
+        for element in elements:
+            for child in element:
+                if child.tag not in known:
+                    found[child.tag if parent == "robot" else f"{parent}/{child.tag}"] += 1
+    return dict(found)
+
+
+_ROUNDING = 1e-9
+"""Relative difference of masses that are the same."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LinkMass:
+    """The mass of a link or body [kg].
+
+    Attributes:
+        name: Name of the link, without the prefix of its robot.
+        model: Its mass in the simulated model; None for a link that is not a body there.
+        file: Its mass in the file; None if the file has none.
+        remark: Where the mass comes from, or why it differs; empty for the mass of the file.
+    """
+
+    name: str
+    model: float | None
+    file: float | None
+    remark: str = ""
+
+
+def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: Part) -> Urdf | None:
+    """Return the URDF of a robot, with xacro expanded; None for another format."""
+    path = assembly.config.path(config.model)
+    if path.suffix in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
+        return read_urdf(path, part.urdf)
+    return None
+
+
+def link_masses(
+    model: mujoco.MjModel, robot: RobotLayout, part: Part, urdf: Urdf | None
+) -> tuple[LinkMass, ...]:
+    """Return the masses of a robot's links, in the order of the model.
+
+    Args:
+        model: The model.
+        robot: The robot.
+        part: Its part of the scene.
+        urdf: Its URDF; None if its model is no URDF.
+    """
+    bodies = {
+        model.body(body).name.removeprefix(robot.prefix): float(model.body_mass[body])
+        for body in robot.bodies
+    }
+    if urdf is not None:
+        return (
+            *(_of_link(name, mass, urdf) for name, mass in bodies.items()),
+            *(_lost(name, urdf) for name in urdf.links if name not in bodies),
+        )
+    if part.spec is None:
+        return tuple(
+            LinkMass(name=name, model=mass, file=None, remark="compiled model")
+            for name, mass in bodies.items()
+        )
+    explicit = {body.name: float(body.mass) for body in part.spec.bodies if body.explicitinertial}
+    return tuple(
+        _compared(name, mass, explicit.get(name), "from the shapes" if mass else "")
+        for name, mass in bodies.items()
+    )
+
+
+def _of_link(name: str, mass: float, urdf: Urdf) -> LinkMass:
+    link = urdf.links.get(name)
+    file = link.inertial.mass if link and link.inertial else None
+    return _compared(name, mass, file, "from the solid collision shapes" if mass else "")
+
+
+def _compared(name: str, mass: float, file: float | None, derived: str) -> LinkMass:
+    if file is None:
+        return LinkMass(name=name, model=mass, file=None, remark=derived)
+    same = math.isclose(mass, file, rel_tol=_ROUNDING)
+    return LinkMass(name=name, model=mass, file=file, remark="" if same else "differs")
+
+
+def _lost(name: str, urdf: Urdf) -> LinkMass:
+    inertial = urdf.links[name].inertial
+    remark = "the world" if name == urdf.root else "merged with its child"
+    return LinkMass(name=name, model=None, file=inertial.mass if inertial else None, remark=remark)
+
+
+_NO_PAIR = -1
+"""Signature of no pair of bodies."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Overlap:
+    """Two bodies that overlap by `depth` [m]; excluded ones do not collide with each other."""
+
+    first: str
+    second: str
+    depth: float
+    excluded: bool
+
+
+def overlaps(model: mujoco.MjModel, qpos: np.ndarray) -> tuple[Overlap, ...]:
+    """Return the pairs of bodies that overlap in a configuration (nq,), the deepest first.
+
+    Raises:
+        mujoco.FatalError: The contacts need more memory than the model has.
+    """
+    open_model = copy.copy(model)
+    open_model.exclude_signature[:] = _NO_PAIR
+    found = _depths(open_model, qpos)
+    colliding = _depths(model, qpos) if model.nexclude else found
+    return tuple(
+        Overlap(first=first, second=second, depth=depth, excluded=(first, second) not in colliding)
+        for (first, second), depth in sorted(found.items(), key=lambda item: -item[1])
+    )
+
+
+def _depths(model: mujoco.MjModel, qpos: np.ndarray) -> dict[tuple[str, str], float]:
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    return overlap_depths(model, data)
+
 
 SECONDS = 2.0
 """Simulated time without commands [s]."""

@@ -1,8 +1,10 @@
 """A report as titled sections of lines and tables, for text and HTML."""
 
 import math
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 
 from mujoco_ros.inspection.joints import JointEntry
 from mujoco_ros.inspection.report import Report, RobotReport
@@ -188,3 +190,70 @@ def _number(value: float | None) -> str:
     if math.isinf(value):
         return "∞"
     return "0" if abs(value) < _NEGLIGIBLE else f"{value:.3g}"
+
+
+def text_page(parts: Iterable[Section]) -> str:
+    """Return sections as text, with their tables in columns."""
+    return "\n".join(line for part in parts for line in (*_lines(part), "")).rstrip() + "\n"
+
+
+def _lines(part: Section) -> Iterator[str]:
+    yield part.title
+    yield "-" * len(part.title)
+    yield from part.lines
+    if part.rows:
+        table = (part.header, *part.rows)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for row in table:
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield "  ".join(cells).rstrip()
+
+
+_STYLE = """
+body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 80em; padding: 0 1em }
+h1 { font-size: 1.4em } h2 { font-size: 1.1em; margin: 1.6em 0 0.4em }
+table { border-collapse: collapse } td, th { padding: 0.1em 0.8em 0.1em 0; text-align: left }
+th { border-bottom: 1px solid #888 } tr:nth-child(even) td { background: #f4f4f4 }
+figure { display: inline-block; margin: 0 1em 1em 0 } img { max-width: 100%; width: 26em }
+p { margin: 0.2em 0; white-space: pre-wrap } .scroll { overflow-x: auto }
+"""
+
+
+def html_page(parts: Sequence[Section], images: Iterable[tuple[str, bytes]], note: str) -> str:
+    """Return sections and images as HTML.
+
+    Args:
+        parts: The sections; the first one is the head of the page.
+        images: Caption and PNG of each image.
+        note: Text instead of images, if there are none; empty for nothing.
+    """
+    first, *others = parts
+    body = [f"<h1>{escape(first.title)}</h1>", *_paragraphs(first)]
+    for caption, png in images:
+        data = b64encode(png).decode()
+        image = f'<img alt="{escape(caption)}" src="data:image/png;base64,{data}">'
+        body.append(f"<figure>{image}<figcaption>{escape(caption)}</figcaption></figure>")
+    if note:
+        body.append(f"<p>{escape(note)}</p>")
+    for part in others:
+        body += [f"<h2>{escape(part.title)}</h2>", *_paragraphs(part), *_table(part)]
+    head = f'<meta charset="utf-8"><title>{escape(first.title)}</title><style>{_STYLE}</style>'
+    content = "\n".join(body)
+    return (
+        f'<!DOCTYPE html>\n<html lang="en"><head>{head}</head><body>\n{content}\n</body></html>\n'
+    )
+
+
+def _paragraphs(part: Section) -> Iterator[str]:
+    for line in part.lines:
+        yield f"<p>{escape(line)}</p>"
+
+
+def _table(part: Section) -> Iterator[str]:
+    if not part.rows:
+        return
+    yield '<div class="scroll"><table><tr>'
+    yield "".join(f"<th>{escape(cell)}</th>" for cell in part.header)
+    for row in part.rows:
+        yield "</tr><tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row)
+    yield "</tr></table></div>"

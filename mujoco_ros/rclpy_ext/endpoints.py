@@ -17,7 +17,7 @@ from rclpy.qos import LivelinessPolicy, QoSCompatibility, QoSProfile, qos_check_
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded
+from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded
 
 _POLL_S = 0.05
 UNKNOWN = "_NODE_NAME_UNKNOWN_"

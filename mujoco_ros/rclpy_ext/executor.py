@@ -1,6 +1,63 @@
-"""The executor that spins every node of this package."""
+"""The executor of every node, and calls whose exceptions are logged."""
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from rclpy.clock import Clock, ClockType
+from rclpy.node import Node
+from rclpy.timer import Timer
 
 from mujoco_ros.rclpy_ext.time_source import ignore_negative_times
+
+T = TypeVar("T")
+
+_LOG = logging.getLogger(__name__)
+
+
+def later(node: Node, call: Callable[..., object], *args: object) -> bool:
+    """Have the executor of `node` call a function soon; from any thread.
+
+    An exception is logged.
+
+    Returns:
+        Whether the node has an executor.
+    """
+    executor = node.executor
+    if executor is None:
+        return False
+    executor.create_task(guarded(call), *args)
+    return True
+
+
+def create_wall_timer(node: Node, period_s: float, call: Callable[[], object]) -> Timer:
+    """Call a function periodically in the executor's thread, by wall time; log its exceptions."""
+    # Not the node's clock: with use_sim_time it stops with the simulation.
+    steady = Clock(clock_type=ClockType.STEADY_TIME)
+    return node.create_timer(period_s, guarded(call), clock=steady)
+
+
+def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None]:
+    """Return a function that calls `call`, but logs its exceptions and then returns None.
+
+    With rclpy's EventsExecutor an exception in a callback or a task ends the process.
+
+    Args:
+        call: The function.
+        message: The message in the log; empty for the name of the function.
+    """
+
+    @functools.wraps(call)
+    def guarded_call(*args: Any) -> T | None:
+        try:
+            return call(*args)
+        except Exception:
+            _LOG.exception(message or f"{getattr(call, '__qualname__', call)} failed")
+            return None
+
+    return guarded_call
+
 
 try:  # less than half the processor time of the executors that poll; see README.md
     from rclpy.experimental import EventsExecutor as Executor

@@ -19,8 +19,8 @@ from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import GoalEnded, Outcome
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
-from mujoco_ros.rclpy_ext.tasks import later
 
 T = TypeVar("T")
 

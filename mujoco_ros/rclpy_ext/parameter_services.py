@@ -18,8 +18,8 @@ from rcl_interfaces.srv import (
 from rclpy.node import Node
 from rclpy.parameter_service import ParameterService
 
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
-from mujoco_ros.rclpy_ext.tasks import later
 
 MAX_PARAMETERS = 1000
 """Parameters of one request, or all of the node if it has more."""

@@ -17,9 +17,9 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.service import Service as RclpyService
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import shortened
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 
 _LOG = logging.getLogger(__name__)
 _QOS = QoSProfile(depth=1000)

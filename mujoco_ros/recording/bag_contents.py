@@ -8,7 +8,7 @@ from pathlib import Path
 from mcap.records import Channel, Schema
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.mcap_block import McapMessage
+from mujoco_ros.recording.mcap_records import McapMessage
 from mujoco_ros.recording.mcap_scan import Damage, McapScan
 from mujoco_ros.recording.metadata import Metadata
 

@@ -31,8 +31,16 @@ from mcap.writer import MCAP0_MAGIC
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import open_file
-from mujoco_ros.recording.mcap_block import Block, McapMessage
-from mujoco_ros.recording.mcap_records import CHUNK, DAMAGED, HEAD, MESSAGE, McapRecords, parsed
+from mujoco_ros.recording.mcap_records import (
+    CHUNK,
+    DAMAGED,
+    HEAD,
+    MESSAGE,
+    Block,
+    McapMessage,
+    McapRecords,
+    parsed,
+)
 
 _PART = 1 << 20
 """Bytes of a block of messages outside of chunks, and of a part that is read at once."""

@@ -1,13 +1,22 @@
-"""OpenGL contexts without a window, opened by MuJoCo with EGL or OSMesa."""
+"""OpenGL contexts without a window, with EGL or OSMesa, and the resources of a model."""
 
 import ctypes
 import functools
 import importlib
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from mujoco_ros.rendering.errors import RenderingError
+import mujoco
+
+from mujoco_ros.rendering.quality import RenderQuality
+
+
+class RenderingError(RuntimeError):
+    """An image cannot be rendered; the message gives the reason and a remedy."""
+
 
 AUTO = "auto"
 BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}
@@ -162,3 +171,52 @@ def _function(platform: Any, name: str, *signature: Any) -> Any:
 
 def _render_threads() -> int:
     return min(max(len(os.sched_getaffinity(0)) - _RESERVED_CORES, 0), _MAX_THREADS)
+
+
+_OFFSCREEN = int(mujoco.mjtFramebuffer.mjFB_OFFSCREEN)
+_SMALLEST_FONT = int(mujoco.mjtFontScale.mjFONTSCALE_50)
+_INITIAL_SIDE = 64
+"""Side of the buffer that is rendered into [pixels]; it grows with the images."""
+
+
+def upload(model: mujoco.MjModel, quality: RenderQuality) -> mujoco.MjrContext:
+    """Upload a model to the current OpenGL context.
+
+    Raises:
+        RenderingError: The driver fails.
+    """
+    try:
+        with _settings(model, quality):
+            resources = mujoco.MjrContext(model, _SMALLEST_FONT)
+    except mujoco.FatalError as error:
+        raise RenderingError(f"OpenGL cannot render the model: {error}") from error
+    resources.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
+    mujoco.mjr_setBuffer(_OFFSCREEN, resources)
+    return resources
+
+
+def grow_buffer(resources: mujoco.MjrContext, width: int, height: int) -> None:
+    """Enlarge the buffer that is rendered into, if images of that size [pixels] do not fit.
+
+    Raises:
+        mujoco.FatalError: The driver fails, and the resources cannot be used any more.
+    """
+    present = resources.offWidth, resources.offHeight
+    needed = max(width, present[0]), max(height, present[1])
+    if needed != present:
+        mujoco.mjr_resizeOffscreen(*needed, resources)
+        mujoco.mjr_setBuffer(_OFFSCREEN, resources)
+
+
+@contextmanager
+def _settings(model: mujoco.MjModel, quality: RenderQuality) -> Iterator[None]:
+    """Write into the model, for the upload, the settings that the engine allocates by."""
+    visual, whole = model.vis.quality, model.vis.global_
+    original = visual.shadowsize, visual.offsamples, whole.offwidth, whole.offheight
+    visual.shadowsize *= quality.shadows
+    visual.offsamples *= quality.antialiasing
+    whole.offwidth = whole.offheight = _INITIAL_SIDE
+    try:
+        yield
+    finally:
+        visual.shadowsize, visual.offsamples, whole.offwidth, whole.offheight = original

@@ -6,20 +6,230 @@ window nor Vulkan, without which Filament ends the process.
 """
 
 import sys
-from contextlib import nullcontext
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, nullcontext
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.sensors.cameras import Camera
-from mujoco_ros.rendering.culling import frustum_of, only, visible_geoms
 from mujoco_ros.rendering.depth import ClipPlanes
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.frame import Frame
-from mujoco_ros.rendering.gl import AUTO, open_context
-from mujoco_ros.rendering.ground_plane import GroundPlane
+from mujoco_ros.rendering.gl import (
+    AUTO,
+    GlContext,
+    RenderingError,
+    grow_buffer,
+    open_context,
+    upload,
+)
 from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
-from mujoco_ros.rendering.resources import grow_buffer, upload
+
+
+def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
+    """Return the edges of a camera's view at a distance of 1 m: left, right, top and bottom [m].
+
+    Right and top are positive. The edges are half a pixel beyond the centres of the outer pixels.
+    """
+    optics = camera.intrinsics
+    return (
+        (-0.5 - optics.cx) / optics.fx,
+        (camera.width - 0.5 - optics.cx) / optics.fx,
+        (optics.cy + 0.5) / optics.fy,
+        (optics.cy + 0.5 - camera.height) / optics.fy,
+    )
+
+
+def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
+    """Return which geoms a camera may see: those whose bounding spheres touch its frustum.
+
+    Args:
+        model: The model.
+        data: A state with its poses computed.
+        camera: The camera.
+
+    Returns:
+        Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
+    """
+    left, right, top, bottom = frustum_of(camera)
+    offsets = data.geom_xpos - data.cam_xpos[camera.camera]
+    # The columns of a camera's orientation point to the right, up and backwards.
+    x, y, back = (offsets @ data.cam_xmat[camera.camera].reshape(3, 3)).T
+    ahead, radius = -back, model.geom_rbound
+    outside = (
+        (ahead < -radius)
+        | (left * ahead - x > radius * np.hypot(1.0, left))
+        | (x - right * ahead > radius * np.hypot(1.0, right))
+        | (y - top * ahead > radius * np.hypot(1.0, top))
+        | (bottom * ahead - y > radius * np.hypot(1.0, bottom))
+    )
+    return np.asarray(~outside | (radius == 0))
+
+
+@contextmanager
+def only(model: mujoco.MjModel, visible: np.ndarray, groups: Iterable[int]) -> Iterator[None]:
+    """Move all but the visible geoms into a group that is not rendered.
+
+    Args:
+        model: The model, which is restored at the end.
+        visible: Whether each geom stays in its group.  # (ngeom,)
+        groups: The rendered groups; if these are all groups, nothing happens.
+    """
+    unused = set(range(mujoco.mjNGROUP)).difference(groups)
+    if not unused:
+        yield
+        return
+    original = model.geom_group.copy()
+    model.geom_group[~visible] = unused.pop()
+    try:
+        yield
+    finally:
+        model.geom_group[:] = original
+
+
+_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
+_TILES = 32
+"""Tiles along the side of a plane."""
+
+
+class GroundPlane:
+    """Replaces infinite planes by large finite ones of the same appearance.
+
+    Light is computed at the corners of the tiles, so large tiles do not show a lamp's light spot.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Find the infinite planes of a model."""
+        self._model = model
+        self._half_sizes = {
+            int(geom): _half_size(model, int(geom))
+            for geom in np.flatnonzero(model.geom_type == _PLANE)
+            if not model.geom_size[geom, :2].any()
+        }
+
+    @contextmanager
+    def as_finite(self) -> Iterator[None]:
+        """Make the planes of the model finite while it is uploaded."""
+        sizes = self._model.geom_size
+        original = sizes.copy()
+        for geom, half in self._half_sizes.items():
+            sizes[geom] = *half, half.max() / _TILES
+        try:
+            yield
+        finally:
+            sizes[:] = original
+
+    def scale_textures(self, scene: mujoco.MjvScene) -> None:
+        """Repeat textures as often as on the infinite planes, in a scene that was updated."""
+        remaining = len(self._half_sizes)
+        for geom in scene.geoms[: scene.ngeom] if remaining else ():
+            if geom.type == _PLANE and geom.objid in self._half_sizes:
+                # Textures span a finite plane once, and two metres of an infinite one.
+                geom.texrepeat = geom.texrepeat * self._half_sizes[geom.objid].astype(np.float32)
+                remaining -= 1
+                if not remaining:
+                    return
+
+
+def _half_size(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """Return the half size of a finite plane, in whole periods of its texture.  # (2,)."""
+    horizon = model.vis.map.zfar * model.stat.extent
+    material = model.geom_matid[geom]
+    repeats = model.mat_texrepeat[material] if material >= 0 else np.zeros(2)
+    periods = np.where(repeats > 0, 2.0 / np.where(repeats > 0, repeats, 1.0), 0.01 * horizon)
+    # One more, as the plane follows the camera in whole periods.
+    return np.asarray(periods * np.ceil(1.05 * horizon / periods + 1.0))
+
+
+_FLAT = [int(mujoco.mjtRndFlag.mjRND_SEGMENT), int(mujoco.mjtRndFlag.mjRND_IDCOLOR)]
+_NOTHING = -1
+
+
+class Frame:
+    """Renders a scene when one of its images is first requested.
+
+    Colour takes one pass. Depth and objects share another, in which each geom has one plain colour
+    that encodes its index. The next frame of the same size overwrites the images.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        context: GlContext,
+        scene: mujoco.MjvScene,
+        resources: mujoco.MjrContext,
+        planes: ClipPlanes,
+    ) -> None:
+        """Allocate images of a size: width and height [pixels]."""
+        width, height = size
+        self._context, self._scene, self._resources = context, scene, resources
+        self._planes = planes
+        self._geoms = scene.geoms
+        self._rectangle = mujoco.MjrRect(0, 0, width, height)
+        # OpenGL begins with the lowest row.
+        self._rgb = np.empty((height, width, 3), np.uint8)
+        self._buffer = np.empty((height, width), np.float32)
+        self._indices = np.zeros((height, width, 4), np.uint8)
+        self._colour = np.empty((height, width, 3), np.uint8)
+        self._depth = np.empty((height, width), np.float32)
+        self._objects = np.empty((height, width, 2), np.int32)
+        self.invalidate()
+
+    def invalidate(self) -> None:
+        """Discard the images, after a change of the scene."""
+        self._is_flat = self._has_colour = self._has_depth = self._has_objects = False
+
+    @property
+    def colour(self) -> np.ndarray:
+        """Red, green and blue.  # (height, width, 3) uint8."""
+        if not self._has_colour:
+            self._context.make_current()
+            mujoco.mjr_render(self._rectangle, self._scene, self._resources)
+            mujoco.mjr_readPixels(self._rgb, None, self._rectangle, self._resources)
+            np.copyto(self._colour, self._rgb[::-1])
+            self._has_colour, self._is_flat = True, False
+        return self._colour
+
+    @property
+    def depth(self) -> np.ndarray:
+        """Distance along the optical axis [m]; inf if no surface.  # (height, width) float32."""
+        if not self._has_depth:
+            self._render_flat()
+            mujoco.mjr_readPixels(None, self._buffer, self._rectangle, self._resources)
+            self._planes.to_metres(self._buffer[::-1], out=self._depth)
+            self._has_depth = True
+        return self._depth
+
+    @property
+    def objects(self) -> np.ndarray:
+        """Index in the model and mjtObj, both -1 without an object.  # (height, width, 2) int32."""
+        if not self._has_objects:
+            self._render_flat()
+            mujoco.mjr_readPixels(self._rgb, None, self._rectangle, self._resources)
+            self._indices[..., :3] = self._rgb[::-1]
+            indices = self._indices.view("<u4")[..., 0]
+            np.take(self._table(indices), indices, axis=0, out=self._objects, mode="clip")
+            self._has_objects = True
+        return self._objects
+
+    def _render_flat(self) -> None:
+        """Render indices as colours, without blending of edges or depth."""
+        self._context.make_current()
+        if not self._is_flat:
+            self._scene.flags[_FLAT] = 1
+            mujoco.mjr_render(self._rectangle, self._scene, self._resources)
+            self._scene.flags[_FLAT] = 0
+            self._is_flat = True
+
+    def _table(self, indices: np.ndarray) -> np.ndarray:
+        """Return the object of each index, which is one more than that of a geom of the scene."""
+        table = np.full((self._scene.ngeom + 1, 2), _NOTHING, np.int32)
+        # Few of the geoms are visible, and access to each from Python is slow.
+        for index in np.flatnonzero(np.bincount(indices.ravel())):
+            if index:
+                geom = self._geoms[index - 1]
+                table[index] = geom.objid, geom.objtype
+        return table
+
 
 _BODIES = int(mujoco.mjtCatBit.mjCAT_STATIC | mujoco.mjtCatBit.mjCAT_DYNAMIC)
 """Geoms of bodies, without the decoration of a viewer."""

@@ -7,9 +7,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.control.modes import Mode
+from mujoco_ros.control.joints import Mode
 from mujoco_ros.control.references import References
-from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.force_limits import ForceLimits
 

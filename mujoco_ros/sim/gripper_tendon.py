@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.gripper_drive import GripperTendon
+from mujoco_ros.control.joints import GripperTendon
 from mujoco_ros.model.robot.actuators import (
     fixed_joints,
     tendon_actuators,

@@ -1,4 +1,4 @@
-"""Poses, velocities and accelerations in the frames that ROS defines."""
+"""Poses, velocities and accelerations in the frames that ROS defines, true and measured."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -6,8 +6,11 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
+from mujoco_ros.control.cartesian.commands import FixedFrame
+from mujoco_ros.model.naming import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import FloatingBase
+from mujoco_ros.sim.cartesian.controller import CartesianController
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
 
 
@@ -128,3 +131,86 @@ class OpticalPoses:
             at[:] = position
             mujoco.mju_mat2Quat(self._quat, matrix)
             mujoco.mju_mulQuat(quat, self._quat, self._turn)
+
+
+_BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
+
+
+class FrameMotions:
+    """Pose and velocity of the controlled frame of each robot, relative to its base.
+
+    Attributes:
+        bases: TF frame of the base by index of the robot, for robots with a controlled frame.
+        values: Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity
+            [rad/s]; all along the axes of the base.  # (robots, 13)
+    """
+
+    def __init__(self, plant: Plant) -> None:
+        """Prepare for the current sample of a plant."""
+        controllers = [control.cartesian for control in plant.controls]
+        self._controllers = {
+            index: it
+            for index, it in enumerate(controllers)
+            if isinstance(it, CartesianController) and it.chain is not None
+        }
+        self.bases = {
+            index: it.chain.base.name for index, it in self._controllers.items() if it.chain
+        }
+        self.values = np.zeros((len(controllers), 13))
+        self.values[:, 3] = 1.0
+        self._model, self._data, self._sample = plant.model, plant.data, plant.sample
+        self._poses, self._velocities = np.zeros((2, 7)), np.zeros((2, 6))
+        self._inverse, self._offset, self._turn = np.zeros(7), np.zeros(3), np.zeros(3)
+
+    def update(self) -> None:
+        """Compute `values` of the current sample."""
+        inverse, offset, turn = self._inverse, self._offset, self._turn
+        for index, controller in self._controllers.items():
+            chain = controller.chain
+            if chain is None:
+                continue
+            (frame, base), (moving, carried) = self._poses, self._velocities
+            self._measure(chain.frame, frame, moving)
+            self._measure(chain.base, base, carried)
+            row = self.values[index]
+            mujoco.mju_negPose(inverse[:3], inverse[3:], base[:3], base[3:])
+            mujoco.mju_mulPose(row[:3], row[3:7], inverse[:3], inverse[3:], frame[:3], frame[3:])
+            np.subtract(frame[:3], base[:3], out=offset)
+            mujoco.mju_cross(turn, carried[:3], offset)
+            turn += carried[3:]
+            np.subtract(moving[3:], turn, out=offset)
+            mujoco.mju_rotVecQuat(row[7:10], offset, inverse[3:])
+            np.subtract(moving[:3], carried[:3], out=offset)
+            mujoco.mju_rotVecQuat(row[10:], offset, inverse[3:])
+
+    def _measure(self, frame: FixedFrame, pose: np.ndarray, velocity: np.ndarray) -> None:
+        """Write the pose (7,) of a frame in the world, and its angular and linear velocity (6,)."""
+        sample, body = self._sample, frame.body
+        position, quat = sample.xpos[body], sample.xquat[body]
+        mujoco.mju_mulPose(pose[:3], pose[3:], position, quat, frame.position, frame.quat_wxyz)
+        mujoco.mj_objectVelocity(self._model, self._data, _BODY, body, velocity, 0)
+        np.subtract(pose[:3], position, out=self._offset)
+        mujoco.mju_cross(self._turn, velocity[:3], self._offset)
+        velocity[3:] += self._turn
+
+
+class MeasuredPoses:
+    """Evaluates the kinematics of the positions that encoders and odometry measure.
+
+    Attributes:
+        data: Has the poses ``xpos``, ``xquat``, ``cam_xpos`` and ``cam_xmat``.
+    """
+
+    def __init__(self, plant: Plant) -> None:
+        """Allocate, for a plant with realism."""
+        self._plant = plant
+        self.data = mujoco.MjData(plant.model)
+
+    def update(self) -> None:
+        """Compute the poses of the current sample."""
+        model, data, now = self._plant.model, self.data, self._plant.data
+        data.qpos[:] = self._plant.sample.measured_qpos
+        data.mocap_pos[:], data.mocap_quat[:] = now.mocap_pos, now.mocap_quat
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_camlight(model, data)

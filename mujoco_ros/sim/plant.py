@@ -13,16 +13,14 @@ from mujoco_ros.model.robot.layout import ModelLayout, all_joints, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
+from mujoco_ros.sim.force_limits import Saturation
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.saturation import Saturation
 from mujoco_ros.sim.sensor_noise import SensorNoise
-from mujoco_ros.sim.settings.configured_gains import configured_gains
 from mujoco_ros.sim.settings.equalities import EqualitySettings
-from mujoco_ros.sim.settings.gains import GainSettings
+from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
-from mujoco_ros.sim.state.control_history import fill_delay
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state
 from mujoco_ros.sim.state.model_edits import ModelEdits
@@ -30,6 +28,7 @@ from mujoco_ros.sim.state.state_vector import (
     INPUTS,
     INTEGRATION,
     StateReader,
+    fill_delay,
     set_state,
     state_fields,
     state_vector,

@@ -7,7 +7,7 @@ from functools import cache, partial
 import mujoco
 
 from mujoco_ros.control.events import Event, RobotEvent
-from mujoco_ros.control.modes import EFFORT, POSITION
+from mujoco_ros.control.joints import EFFORT, POSITION
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.body_frames import named_frames

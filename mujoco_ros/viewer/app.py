@@ -9,17 +9,23 @@ from mujoco.studio import app as studio
 from mujoco.studio import messages, plugin, ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.state.model_edits import gather, scatter
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import is_replay
 from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
-from mujoco_ros.viewer.following import CameraFollows, Mount, follow, mount, set_mount
-from mujoco_ros.viewer.framing import fit_camera, frame_bodies
+from mujoco_ros.viewer.framing import (
+    CameraFollows,
+    Mount,
+    fit_camera,
+    follow,
+    frame_bodies,
+    mount,
+    set_mount,
+)
 from mujoco_ros.viewer.history_bar import HistoryBar
-from mujoco_ros.viewer.key_help import KeyHelp
-from mujoco_ros.viewer.keys import handle_keys
+from mujoco_ros.viewer.keys import KeyHelp, handle_keys
 from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 from mujoco.studio import messages
 
-from mujoco_ros.sim.shared_memory.model_values import APPEARANCE_FIELDS
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
+from mujoco_ros.sim.state.model_edits import APPEARANCE_FIELDS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 
 MODEL_PATH = "simulation"

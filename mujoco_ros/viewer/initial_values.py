@@ -9,7 +9,7 @@ from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.sim.state.initial_state import initial_state
-from mujoco_ros.sim.state.settable_joints import settable_joints
+from mujoco_ros.sim.state.set_state import settable_joints
 
 
 def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Keys that control the simulation, and Studio's keys that control the display."""
+"""Keys that control the simulation and the display, and the window that lists them."""
 
 from collections.abc import Callable
 
@@ -9,6 +9,8 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import SimulationClient
+from mujoco_ros.viewer.docks import DOCKS
+from mujoco_ros.viewer.panels import widgets
 
 
 def _toggle(simulation: SimulationClient, state: SharedState) -> None:
@@ -56,3 +58,86 @@ def handle_keys(app: studio.App, simulation: SimulationClient, state: SharedStat
         _, viewer.cam_speed = inputs.handle_freecam_wasd_keyboard_events(
             app.model, app.data, viewer.camera, viewer.cam_speed
         )
+
+
+TITLE = "Keys and mouse"
+KEYS = (
+    ("rotate the view", "drag with the left button"),
+    ("shift the view", "drag with the right button"),
+    ("zoom", "wheel, or drag with the middle button"),
+    (
+        "centre the view on a point",
+        "double-click it with the right button; with Ctrl, the camera follows the body, as by the "
+        "check box Follow in World",
+    ),
+    ("switch to a camera of the model", "View, or [ and ]; Esc returns"),
+    ("select a body", "double-click it"),
+    ("rotate the selected body", "Ctrl + drag with the left button; with Shift, about other axes"),
+    (
+        "pull it; while paused, move it",
+        "Ctrl + drag with the right button; with Shift, in the horizontal plane",
+    ),
+    ("play, pause", "Space"),
+    ("one step, while paused", "Right arrow"),
+    (
+        "show a past state",
+        "the bar below the scene, or Left arrow; Right arrow goes forth, Esc returns",
+    ),
+    ("reset time and state", "Backspace"),
+    ("half or double speed", "-, ="),
+    (
+        "show contacts, forces, joints, …",
+        "the letters of Studio: C, F, J, …; groups of geoms: 0 to 5",
+    ),
+    ("show these keys", "? or F1; Esc closes"),
+)
+"""What to do, and how."""
+_OPENING = (int(imgui.Key.Slash) | int(imgui.Key.Shift), int(imgui.Key.F1))
+"""``?`` on most keyboards, and F1."""
+_COLUMNS = (("To", 0.0), ("Do", 1.0))
+_SIZE = (760.0, 520.0)
+
+
+class KeyHelp:
+    """A window that a key or the menu opens, and Escape closes.
+
+    Attributes:
+        is_open: Whether it is open.
+    """
+
+    def __init__(self) -> None:
+        """Begin closed."""
+        self.is_open = False
+
+    def handle_keys(self) -> bool:
+        """Open or close it by a pressed key; return whether one was."""
+        if imgui.GetIO().WantCaptureKeyboard:
+            return False
+        if any(imgui.IsKeyChordPressed(key) for key in _OPENING):
+            self.is_open = not self.is_open
+            return True
+        if self.is_open and widgets.is_escape_pressed():
+            self.is_open = False
+            return True
+        return False
+
+    def build(self) -> None:
+        """Build the window, if it is open."""
+        if not self.is_open:
+            return
+        page = imgui.GetIO().DisplaySize
+        width, height = min(_SIZE[0], page.x), min(_SIZE[1], page.y)
+        middle = imgui.Vec2(0.5 * page.x, 0.5 * page.y)
+        imgui.SetNextWindowPos(middle, int(imgui.Cond.Appearing), imgui.Vec2(0.5, 0.5))
+        imgui.SetNextWindowSize(imgui.Vec2(width, height), int(imgui.Cond.Appearing))
+        with DOCKS.window(TITLE, closable=True) as (is_visible, self.is_open):
+            if is_visible:
+                self._build_table()
+
+    def _build_table(self) -> None:
+        with widgets.table("keys", _COLUMNS, height=-1.0) as is_open:
+            for purpose, keys in KEYS if is_open else ():
+                imgui.TableNextRow()
+                widgets.cell(purpose)
+                imgui.TableNextColumn()
+                widgets.text(keys)

@@ -10,7 +10,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.clients import ControllerInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
-from mujoco_ros.viewer.key_help import TITLE, KeyHelp
+from mujoco_ros.viewer.keys import TITLE, KeyHelp
 
 _CLOSED = int(imgui.TreeNodeFlags.SpanAvailWidth) | int(imgui.TreeNodeFlags.Framed)
 _OPEN = _CLOSED | int(imgui.TreeNodeFlags.DefaultOpen)

@@ -6,7 +6,7 @@ from typing import Any
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.impl.rcutils_logger import RcutilsLogger
 
-from mujoco_ros.model.log_lines import LineFormatter, one_line
+from mujoco_ros.model.errors import LineFormatter, one_line
 
 _write = rclpy_implementation.rclpy_logging_rcutils_log
 

@@ -1,4 +1,9 @@
-"""Names and constants of messages that clients and the simulator share."""
+"""Names and constants that clients and the simulator share."""
+
+import os
+import re
+from importlib.metadata import distributions
+from typing import Any
 
 from mujoco_ros.model.naming import topic_token, within
 
@@ -20,3 +25,37 @@ CAMERA_TRIGGER = "trigger"
 def camera_topics(namespace: str, camera: str) -> str:
     """Return the namespace of a camera's topics, which is below the namespace of its robot."""
     return within(namespace, "camera", topic_token(camera))
+
+
+_WORD = re.compile(r"(?<=.)(?=[A-Z])")
+
+
+def service_name(interface: str) -> str:
+    """Return the name of a service by its type, such as ``get_entities``."""
+    return _WORD.sub("_", interface).lower()
+
+
+def write_resource(message: Any, field: str, uri: str, text: str = "") -> None:
+    """Write the URI and text of a resource into a message.
+
+    Args:
+        message: A request or a response; older versions contain the URI and the text themselves.
+        field: The field that contains them in newer versions.
+        uri: The URI.
+        text: The text.
+    """
+    resource = getattr(message, field, message)
+    resource.uri = uri
+    if hasattr(resource, "resource_string"):
+        resource.resource_string = text
+
+
+def ros_distribution() -> str:
+    """Return the name of the ROS 2 distribution: sourced, or of the installed wheels."""
+    if "ROS_DISTRO" in os.environ:
+        return os.environ["ROS_DISTRO"]
+    for distribution in distributions():
+        name = (distribution.metadata["Name"] or "").replace("_", "-")  # None if incomplete
+        if name.startswith("ros-") and name.endswith("-rclpy") and name.count("-") == 2:
+            return name.split("-")[1]
+    return "unknown"

@@ -11,7 +11,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 
-from mujoco_ros.rclpy_ext.tasks import guarded
+from mujoco_ros.rclpy_ext.executor import guarded
 
 TIMEOUT_S = 5.0
 """Longest wait for a response."""

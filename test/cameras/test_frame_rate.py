@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from mujoco_ros.cameras.frame_rate import FrameRate
+from mujoco_ros.cameras.ros.source import FrameRate
 
 
 def frames(schedule: FrameRate, times: list[float]) -> list[float]:

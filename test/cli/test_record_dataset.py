@@ -24,13 +24,12 @@ from std_srvs.srv import Trigger
 from mujoco_ros.cli import record_dataset
 from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.definitions import definition
 from mujoco_ros.recording.demonstrations.demonstration_file import read_messages
 from mujoco_ros.recording.demonstrations.lerobot_dataset import DESCRIPTION, PYTHON_VARIABLE
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, definition
 from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.bag_reader import BagReader
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 FPS = 10
 COMMANDED = {"elbow_joint": 1.2, "left_finger_joint": 0.01}

@@ -8,8 +8,7 @@ from commanded_robot import CommandedRobot, some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import GoalEnded, GoalProgress, GoalStarted, Outcome
+from mujoco_ros.control.events import CommandError, GoalEnded, GoalProgress, GoalStarted, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import Clamped
 from mujoco_ros.control.settings import GripperSettings

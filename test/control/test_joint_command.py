@@ -8,7 +8,7 @@ from commanded_robot import some_joints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.control.errors import CommandError, JointError
+from mujoco_ros.control.events import CommandError, JointError
 from mujoco_ros.control.joint_command import JointCommandReader, forward_command, joint_command
 
 LEAVE = np.nan

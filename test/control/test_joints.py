@@ -6,7 +6,7 @@ from commanded_robot import some_joints
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mujoco_ros.control.errors import CommandError, JointError
+from mujoco_ros.control.events import CommandError, JointError
 from mujoco_ros.control.joints import LARGEST, check_numbers
 
 MIXED = some_joints(

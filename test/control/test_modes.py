@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.control.modes import Mode, command_interfaces
+from mujoco_ros.control.joints import Mode, command_interfaces
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from commanded_robot import CommandedRobot, points, some_joints
 
-from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
+    CommandError,
     CommandPreempted,
     CommandSource,
     GoalEnded,

@@ -11,14 +11,14 @@ import mujoco
 import pytest
 import yaml
 
-from mujoco_ros.bridge.parameters.control_specs import ANGULAR_GRIPPER
+from mujoco_ros.bridge.parameters.robot_parameters import ANGULAR_GRIPPER
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.gains import load_gains
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.catalogue import names as controller_names
+from mujoco_ros.controllers.ros.controller_settings import OF_EACH_CONTROLLER
 from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
-from mujoco_ros.controllers.ros.parameter_specs import OF_EACH_CONTROLLER
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.scene.config import (
     ROBOT_RATES,

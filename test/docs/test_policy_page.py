@@ -15,7 +15,7 @@ from mujoco_ros.controllers.library.policy.config import (
     PolicyConfig,
     TermConfig,
 )
-from mujoco_ros.controllers.library.policy.states import Policy
+from mujoco_ros.controllers.library.policy.policy_states import Policy
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.strict import from_dict
 

@@ -15,9 +15,9 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.engine_plugins import load_plugins, required_version
 from mujoco_ros.process.child_process import python_command
-from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays, size
+from mujoco_ros.sim.shared_memory.segment import copies, row_arrays, size
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer

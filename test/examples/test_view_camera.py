@@ -10,8 +10,7 @@ from camera_client import write_camera_scene
 from example_runs import CommandedSimulator
 from simulators import SimulatorLauncher
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 SCRIPT = "09_view_camera.py"
 SLOW = 0.15

@@ -20,7 +20,7 @@ from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import ExtensionConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.sim.state.snapshots import Keyframes
 
 BOX = """<mujoco model="box"><worldbody><body pos="0 0 3"><freejoint/><geom size=".1"/></body>
 </worldbody></mujoco>"""

@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.extensions.write_guard import WriteGuard
+from mujoco_ros.extensions.runner import WriteGuard
 
 MODEL = """
 <mujoco><size nuserdata="2"/><worldbody><body><joint name="j" stiffness="9" springyield="1"/>

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.identification.noise import noise_of
+from mujoco_ros.identification.replay import noise_of
 
 TIMES = np.arange(0.0, 10.0, 0.002)
 

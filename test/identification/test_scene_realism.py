@@ -1,6 +1,6 @@
 import pytest
 
-from mujoco_ros.identification.scene_realism import SceneRealism
+from mujoco_ros.identification.robot_model import SceneRealism
 from mujoco_ros.model.realism.realism_config import RealismConfig, merged
 
 JOINTS = ("hip", "knee", "toe")

@@ -2,12 +2,10 @@
 
 import pytest
 
-from mujoco_ros.inspection.html_page import html_page
 from mujoco_ros.inspection.images import robot_images
 from mujoco_ros.inspection.report import inspect
-from mujoco_ros.inspection.sections import Section, sections
-from mujoco_ros.inspection.text import text_page
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.inspection.sections import Section, html_page, sections, text_page
+from mujoco_ros.rendering.gl import RenderingError
 
 PARTS = [
     Section(title="First", lines=("a < b",)),

@@ -1,6 +1,6 @@
 """The motion of robots without commands."""
 
-from mujoco_ros.inspection.standstill import measure_standstill
+from mujoco_ros.inspection.joints import measure_standstill
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
 

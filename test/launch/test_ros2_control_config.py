@@ -13,7 +13,7 @@ from catkin_pkg.package import parse_package
 from rclpy.context import Context
 from rclpy.node import Node
 
-from mujoco_ros.control.modes import command_interfaces
+from mujoco_ros.control.joints import command_interfaces
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes
 from mujoco_ros.sim.simulation import Simulation

@@ -6,8 +6,8 @@ import logging
 import pytest
 
 from mujoco_ros.cli.command_line import fail
-from mujoco_ros.inspection.loading import captured_messages
-from mujoco_ros.model.log_lines import LineFormatter, one_line
+from mujoco_ros.inspection.report import captured_messages
+from mujoco_ros.model.errors import LineFormatter, one_line
 
 
 @pytest.mark.parametrize(

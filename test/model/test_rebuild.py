@@ -14,11 +14,11 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 ARM = """

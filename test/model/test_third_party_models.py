@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.control.modes import Mode
+from mujoco_ros.control.joints import Mode
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene

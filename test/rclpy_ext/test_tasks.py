@@ -9,7 +9,7 @@ import pytest
 from rclpy.node import Node
 from simulators import Listener
 
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
+from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
 
 
 def test_an_exception_of_a_call_is_logged_and_affects_no_other_call(

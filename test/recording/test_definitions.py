@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from mujoco_ros.recording.definitions import UNKNOWN, definition
+from mujoco_ros.recording.metadata import UNKNOWN, definition
 
 
 def heads(text: str) -> list[str]:

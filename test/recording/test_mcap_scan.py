@@ -16,7 +16,7 @@ from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 from preset_bags import CHECKED, MESSAGES, PRESETS, PresetBag, Recorded, write_bag
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording import mcap_block, mcap_records
+from mujoco_ros.recording import mcap_records
 from mujoco_ros.recording.mcap_records import DAMAGED, HEAD, McapRecords
 from mujoco_ros.recording.mcap_scan import McapScan
 
@@ -310,12 +310,12 @@ def test_statistics_of_too_few_messages_do_not_hide_a_loss(tmp_path):
 def test_a_chunk_that_expands_far_beyond_its_size_is_not_read_into_memory(
     monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(mcap_block, "_SMALL", 1 << 16)
-    monkeypatch.setattr(mcap_block, "_GROWTH", 10)
-    monkeypatch.setattr(mcap_block, "_PART", 1 << 10)
+    monkeypatch.setattr(mcap_records, "_SMALL", 1 << 16)
+    monkeypatch.setattr(mcap_records, "_GROWTH", 10)
+    monkeypatch.setattr(mcap_records, "_PART", 1 << 10)
     name = "lz4" if pack is lz4.frame.compress else "zstd"
-    content, problem = mcap_block._decompressed(pack(bytes(1 << 22)), name)
+    content, problem = mcap_records._decompressed(pack(bytes(1 << 22)), name)
     assert "expand to more than" in problem
     assert len(content) < 1 << 18
     noise = random.Random(0).randbytes(1 << 17)
-    assert mcap_block._decompressed(pack(noise), name) == (noise, "")
+    assert mcap_records._decompressed(pack(noise), name) == (noise, "")

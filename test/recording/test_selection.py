@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from mujoco_ros.recording.selection import Selection, absolute
+from mujoco_ros.recording.ros.recorder import Selection, absolute
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
-from mujoco_ros.rendering.culling import frustum_of, only, visible_geoms
+from mujoco_ros.rendering.renderer import frustum_of, only, visible_geoms
 
 # Its edges at 1 m: left -1, right 0.5, top 0.8, bottom -0.4.
 CAMERA = Camera(

@@ -8,8 +8,7 @@ import pytest
 
 from benchmark.measurements.rendering import software_device
 from mujoco_ros.rendering import gl
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import DEVICE_VARIABLE, open_context
+from mujoco_ros.rendering.gl import DEVICE_VARIABLE, RenderingError, open_context
 
 
 @pytest.fixture
@@ -80,7 +79,7 @@ def run(program: str, **variables: str) -> str:
 
 
 OPEN = """
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.gl import open_context
 try:
     context = open_context("egl")

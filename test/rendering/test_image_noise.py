@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from mujoco_ros.cameras.camera_images import ImageNoise
 from mujoco_ros.model.sensors.cameras import Camera, CameraNoise, Intrinsics
-from mujoco_ros.rendering.image_noise import ImageNoise
 
 CAMERA = Camera(
     name="wrist",

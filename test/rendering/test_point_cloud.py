@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.sensors.cameras import Intrinsics, resolve_camera
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.renderer import Renderer
 

@@ -4,7 +4,7 @@ from concurrent.futures import CancelledError
 
 import pytest
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.sim.command_queue import CommandQueue
 
 

@@ -7,7 +7,7 @@ import pytest
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.driven_model import DrivenModel
+from mujoco_ros.sim.controlled_joints import DrivenModel
 from mujoco_ros.sim.plant import Plant
 
 _WITHOUT_GAINS = """<mujoco>

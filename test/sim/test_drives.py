@@ -4,9 +4,9 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.control.modes import Mode
+from mujoco_ros.control.joints import Mode
 from mujoco_ros.control.references import References
-from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.drives import Drives
 

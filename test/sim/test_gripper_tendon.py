@@ -6,8 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import CommandPreempted, GoalEnded, Outcome
+from mujoco_ros.control.events import CommandError, CommandPreempted, GoalEnded, Outcome
 from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import GripperSettings
@@ -15,9 +14,9 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
+from mujoco_ros.sim.tracking import PositionCommands
 
 KP, KV, OPEN, FULL = 100.0, 10.0, 0.04, 255.0
 PALM = """

@@ -8,9 +8,9 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.position_commands import PositionCommands
 from mujoco_ros.sim.settings.gains import KP, GainChange
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.tracking import PositionCommands
 
 ELBOW = "elbow_joint"
 

@@ -5,8 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import CommandSource, GoalEnded, Outcome, SimulationReset
+from mujoco_ros.control.events import (
+    CommandError,
+    CommandSource,
+    GoalEnded,
+    Outcome,
+    SimulationReset,
+)
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.robot_control import RobotControl

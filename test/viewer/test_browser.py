@@ -25,7 +25,7 @@ from std_msgs.msg import ColorRGBA
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import InteractiveMarkerFeedback, Marker
 
-from mujoco_ros.viewer.key_help import TITLE as KEY_HELP
+from mujoco_ros.viewer.keys import TITLE as KEY_HELP
 from mujoco_ros.wire.names import PULL
 from mujoco_ros.wire.qos import LATCHED
 

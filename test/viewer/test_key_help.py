@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
-from mujoco_ros.viewer.key_help import KEYS, KeyHelp
+from mujoco_ros.viewer.keys import KEYS, KeyHelp
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/how-to/use_the_viewer.md"
 QUESTION_MARK = int(imgui.Key.Slash) | int(imgui.Key.Shift)

@@ -11,8 +11,7 @@ from mujoco_ros.cli import model_images as renderer
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.process.worker_limits import WorkerLimits
 from mujoco_ros.process.worker_process import WorkerProcess
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 from mujoco_ros.viewer import model_images
 from mujoco_ros.viewer.file_request import FileRequest
 from mujoco_ros.viewer.model_images import SIZE, ModelImages, NoImagesError

@@ -1,6 +1,6 @@
 import pytest
 
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.names import ros_distribution
 
 
 def test_a_sourced_distribution_takes_precedence(monkeypatch):

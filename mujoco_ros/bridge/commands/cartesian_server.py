@@ -16,12 +16,11 @@ from mujoco_ros.control.cartesian.commands import (
     twist_target,
     wrench_target,
 )
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.events import CommandError, CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.controller import CartesianController
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 TOPICS: dict[str, Any] = {
     "target_pose": PoseStamped,

@@ -3,11 +3,10 @@
 from collections.abc import Callable, Hashable
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.control.errors import QueueFullError
-from mujoco_ros.control.events import CommandDropped, CommandFailed
+from mujoco_ros.control.events import CommandDropped, CommandFailed, QueueFullError
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.rclpy_ext.executor import guarded
 from mujoco_ros.rclpy_ext.goal_server import Goal
-from mujoco_ros.rclpy_ext.tasks import guarded
 from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
 from mujoco_ros.sim.simulation import Simulation
 

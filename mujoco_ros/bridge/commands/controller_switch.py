@@ -11,7 +11,7 @@ from mujoco_ros.bridge.commands.cartesian_server import parameter_prefix
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.modes import EFFORT, POSITION
+from mujoco_ros.control.joints import EFFORT, POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service

@@ -13,8 +13,8 @@ from rclpy.service import Service
 from rclpy.subscription import Subscription
 from rclpy.timer import Timer
 
-from mujoco_ros.control.errors import QueueFullError
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
+from mujoco_ros.control.events import QueueFullError
+from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
 from mujoco_ros.sim.command_queue import CommandQueue
 
 _MOST = 64

@@ -4,13 +4,12 @@ from control_msgs.action import ParallelGripperCommand
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
+from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 
 class GripperServer(CommandServer):

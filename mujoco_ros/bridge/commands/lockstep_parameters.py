@@ -12,14 +12,14 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import CommandSource, SimulationReset
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.round_trip import RoundTrip
-from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig

@@ -7,21 +7,19 @@ from typing import Any
 
 from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
-from mujoco_ros.bridge.commands.controller_manager_types import is_installed
-from mujoco_ros.bridge.commands.controller_restart import REACTIVATE, check_types
 from mujoco_ros.bridge.commands.gripper_server import GripperServer
-from mujoco_ros.bridge.commands.held_joints import HeldJoints
+from mujoco_ros.bridge.commands.held_joints import REACTIVATE, HeldJoints, check_types, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control import events
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal
-from mujoco_ros.rclpy_ext.tasks import later
 
 _RESULT_DELIVERY_S = 0.5
 """Wall time in which clients receive the results of goals that ended with their robot."""

@@ -14,7 +14,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.panel_items import (

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.parameters.control_specs import GAINS, GAINS_FILE
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.parameters.robot_parameters import (
+    GAINS,
+    GAINS_FILE,
     RobotParameters,
     robot_parameters,
     settings_specs,

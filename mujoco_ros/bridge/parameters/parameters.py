@@ -1,9 +1,10 @@
-"""The parameters of a node: declared from specs, checked, applied, and logged when changed."""
+"""The parameters of a node: declared from specs, checked, applied, and listed."""
 
 import logging
 import time
 from collections import deque
 from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any
 
@@ -11,11 +12,54 @@ from rclpy.exceptions import ParameterNotDeclaredException
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import UserInputError, shortened
 from mujoco_ros.model.file_access import ALL_FILES, FileAccess
-from mujoco_ros.rclpy_ext.tasks import guarded, later
+from mujoco_ros.model.ranged_settings import bounds_of
+from mujoco_ros.rclpy_ext.executor import guarded, later
 from mujoco_ros.wire.parameter_spec import ParameterSpec, plain, shown
+
+
+def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:
+    """Return the parameters of settings, whose values are the defaults.
+
+    Args:
+        prefix: Beginning of their names, without the dot.
+        settings: A dataclass of fields by `setting`.
+    """
+    return [
+        ParameterSpec(
+            f"{prefix}.{name}",
+            getattr(settings, name),
+            bounds.description,
+            low=bounds.low,
+            high=bounds.high,
+            choices=bounds.choices,
+        )
+        for name, bounds in bounds_of(type(settings)).items()
+    ]
+
+
+def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> Any:
+    """Return settings with the values of their parameters among others.
+
+    Args:
+        prefix: Beginning of their names, without the dot.
+        settings: The present settings.
+        values: Values of parameters by name.
+
+    Raises:
+        UserInputError: The settings contradict each other.
+    """
+    start = f"{prefix}."
+    own = {name.removeprefix(start): it for name, it in values.items() if name.startswith(start)}
+    if not own:
+        return settings
+    try:
+        return replace(settings, **own)
+    except UserInputError as error:
+        raise UserInputError(f"parameter '{start}*': {error}") from error
+
 
 _LOG = logging.getLogger(__name__)
 # Parameters that rclpy itself reads from the overrides, declared or not.

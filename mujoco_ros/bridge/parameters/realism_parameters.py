@@ -7,8 +7,7 @@ from typing import Any
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
-from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
+from mujoco_ros.bridge.parameters.parameters import Command, changed_settings, setting_specs
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism.channel_settings import Channel
 from mujoco_ros.model.realism.realism_config import Entry, Section

@@ -12,9 +12,8 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.wire.poses import pose_in_world
+from mujoco_ros.wire.conversions import nanoseconds, pose_in_world
 from mujoco_ros.wire.qos import RELIABLE
-from mujoco_ros.wire.stamps import nanoseconds
 
 
 @dataclass(eq=False)

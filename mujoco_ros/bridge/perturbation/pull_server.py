@@ -10,14 +10,13 @@ import numpy as np
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame
+from mujoco_ros.wire.conversions import nanoseconds, point, pose_in_world
 from mujoco_ros.wire.names import MOVE, PULL, TURN
-from mujoco_ros.wire.poses import point, pose_in_world
 from mujoco_ros.wire.qos import RELIABLE
-from mujoco_ros.wire.stamps import nanoseconds
 
 HELD_S = 0.5
 """Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends.

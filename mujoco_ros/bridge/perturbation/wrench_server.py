@@ -15,10 +15,10 @@ from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import EXTERNAL_WRENCH
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
-from mujoco_ros.wire.stamps import nanoseconds
 
 _LARGEST = 1e9
 """Far below 1e10, the acceleration at which the engine diverges."""

@@ -13,20 +13,24 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport, Metric
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
-from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
-from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, JOINT_REFERENCES, clock_topic
+from mujoco_ros.bridge.publishing.topics import (
+    CARTESIAN_STATE,
+    CONTACTS,
+    JOINT_REFERENCES,
+    clock_topic,
+)
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.manager_source import whole_steps
+from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.shared_parameters import WRENCH_SIGN, WrenchSign
-from mujoco_ros.wire.stamps import split
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."

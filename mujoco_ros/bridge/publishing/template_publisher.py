@@ -10,8 +10,8 @@ from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.sim.clock_epochs import epoch_label
+from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
-from mujoco_ros.wire.stamps import split
 
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 

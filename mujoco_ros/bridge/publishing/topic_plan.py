@@ -1,26 +1,85 @@
-"""The topics of a model, and the arrays with their numbers."""
+"""The topics of a model, and the arrays with their numbers, measured and true."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
-from mujoco_ros.bridge.publishing.ground_truth import true_topics, true_transforms
-from mujoco_ros.bridge.publishing.template_publisher import SerializedTopic, Topic
+from mujoco_ros.bridge.publishing.template_publisher import NumberSource, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, transform_topic
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
-from mujoco_ros.control.modes import POSITION
+from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import within
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
-from mujoco_ros.sim.cartesian.frame_motion import FrameMotions
-from mujoco_ros.sim.kinematics import BaseMotion, OpticalPoses, RelativePoses
+from mujoco_ros.sim.kinematics import (
+    BaseMotion,
+    FrameMotions,
+    MeasuredPoses,
+    OpticalPoses,
+    RelativePoses,
+)
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.position_commands import PositionCommands
-from mujoco_ros.sim.realism.measured_poses import MeasuredPoses
-from mujoco_ros.sim.tracking import Tracking
+from mujoco_ros.sim.tracking import PositionCommands, Tracking
 from mujoco_ros.wire.shared_parameters import WrenchSign
+
+GROUND_TRUTH = "ground_truth"
+"""Namespace of the topics, in that of the robot."""
+_TRUE = {
+    "measured_qpos": "qpos",
+    "measured_qvel": "qvel",
+    "measured_effort": "qfrc_actuator",
+    "measured_base_motion": "base_motion",
+    "sensordata": "true_sensordata",
+    "distances": "true_distances",
+    "relative_poses": "true_relative_poses",
+    "optical_poses": "true_optical_poses",
+}
+"""Array with the true numbers by that with the measured ones."""
+_STORED = {"distances": "sensordata"}
+"""Array whose addresses another one has."""
+
+
+def true_topics(
+    topics: Iterable[Topic], layout: ModelLayout, measured: set[tuple[str, int]]
+) -> Iterator[Topic]:
+    """Yield a topic ``ground_truth/…`` for each topic with numbers that channels change.
+
+    Args:
+        topics: The topics.
+        layout: The robots.
+        measured: Arrays and addresses of the numbers that channels change.
+    """
+    for topic in topics:
+        sources = topic.numbers.values()
+        if topic.robot is None or topic.rate == "controller_state":
+            continue
+        if any((_STORED.get(it.array, it.array), it.address) in measured for it in sources):
+            namespace = layout.robots[topic.robot].namespace
+            own = topic.name.removeprefix(f"{namespace}/") if namespace else topic.name
+            yield replace(
+                topic,
+                name=within(namespace, GROUND_TRUTH, own),
+                numbers={path: _true(source) for path, source in topic.numbers.items()},
+            )
+
+
+def true_transforms(transforms: Topic) -> Topic:
+    """Return the topic ``ground_truth/tf``, for /tf with poses from measured positions."""
+    return replace(
+        transforms,
+        name=f"/{within(GROUND_TRUTH, 'tf')}",
+        numbers={path: _true(source) for path, source in transforms.numbers.items()},
+    )
+
+
+def _true(source: NumberSource) -> NumberSource:
+    return source._replace(array=_TRUE.get(source.array, source.array))
+
 
 # DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
 _LONGEST_NAME = 200

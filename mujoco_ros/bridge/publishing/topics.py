@@ -1,31 +1,115 @@
-"""The topics of a robot: its joints, bases and trajectory controller, and its sensors."""
+"""The topics of a robot: its joints, bases, sensors and trajectory controller."""
 
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from operator import mul
+from typing import Any
 
-from control_msgs.msg import JointTrajectoryControllerState
+from control_msgs.msg import DynamicJointState, InterfaceValue, JointTrajectoryControllerState
 from geometry_msgs.msg import AccelStamped, PoseStamped, TransformStamped, TwistStamped
 from nav_msgs.msg import Odometry
+from rclpy.qos import QoSProfile
+from ros_gz_interfaces.msg import Contacts
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_msgs.msg import Float64MultiArray, MultiArrayDimension
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.publishing.robot_topic import robot_topic
-from mujoco_ros.bridge.publishing.sensor_topics import (
-    contact_states_topic,
-    sensor_array_topic,
-    sensor_states_topic,
-)
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, Topic
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.kind import SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import RobotSensor
+from mujoco_ros.model.sensors.sensor_arrays import ARRAY, SensorArray
+from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.wire.message_template import message_type, set_field
 from mujoco_ros.wire.names import WORLD
-from mujoco_ros.wire.qos import DEEP, RELIABLE, TF
+from mujoco_ros.wire.qos import DEEP, RELIABLE, SENSOR, TF
 from mujoco_ros.wire.shared_parameters import WrenchSign
+
+
+def robot_topic(
+    index: int,
+    robot: RobotLayout,
+    kind: str,
+    element: str,
+    message: Any,
+    numbers: Mapping[str, NumberSource],
+    qos: QoSProfile = SENSOR,
+    stamps: tuple[str, ...] = ("header.stamp",),
+) -> Topic:
+    """Return the topic ``<namespace>/<kind>/<element>`` with the rate of its kind."""
+    parts = (robot.namespace, kind, topic_token(element) if element else "")
+    return Topic(
+        name=within(*parts),
+        rate=kind,
+        message=message,
+        numbers=numbers,
+        stamps=stamps,
+        qos=qos,
+        robot=index,
+    )
+
+
+CONTACTS = "contact_states"
+
+
+def sensor_states_topic(index: int, robot: RobotLayout) -> Topic:
+    """Return the topic with the named values of the sensors of a robot.
+
+    Args:
+        index: Index of the robot in the layout.
+        robot: The robot.
+    """
+    message = DynamicJointState()
+    numbers: dict[str, NumberSource] = {}
+    for row, state in enumerate(robot.states):
+        interfaces = state.quantity.interfaces
+        message.joint_names.append(state.name)
+        values = [0.0] * len(interfaces)
+        message.interface_values.append(
+            InterfaceValue(interface_names=list(interfaces), values=values)
+        )
+        for column in range(len(interfaces)):
+            source = NumberSource("sensordata", state.address + column)
+            numbers[f"interface_values.{row}.values.{column}"] = source
+    return robot_topic(index, robot, STATES, "", message, numbers)
+
+
+def sensor_array_topic(index: int, robot: RobotLayout, sensor: SensorArray) -> Topic:
+    """Return the topic of a sensor that is published as an array.
+
+    Args:
+        index: Index of the robot in the layout.
+        robot: The robot.
+        sensor: One of its arrays.
+    """
+    message = Float64MultiArray()
+    sizes = [size for _, size in sensor.dimensions]
+    strides = list(accumulate(reversed(sizes), mul))[::-1]
+    message.layout.dim = [
+        MultiArrayDimension(label=label, size=size, stride=stride)
+        for (label, size), stride in zip(sensor.dimensions, strides, strict=True)
+    ]
+    message.data = [0.0] * strides[0]
+    source = "distances" if sensor.is_range else "sensordata"
+    numbers = {f"data.{i}": NumberSource(source, sensor.address + i) for i in range(strides[0])}
+    return robot_topic(index, robot, ARRAY, sensor.name, message, numbers, stamps=())
+
+
+def contact_states_topic(index: int, robot: RobotLayout) -> Topic:
+    """Return the topic of the contacts of a robot, whose messages `ContactStates` fills.
+
+    Args:
+        index: Index of the robot in the layout.
+        robot: The robot.
+    """
+    message = Contacts()
+    message.header.frame_id = "world"
+    return robot_topic(index, robot, CONTACTS, "", message, {})
+
 
 CARTESIAN_STATE = "cartesian_state"
 JOINT_REFERENCES = "joint_references"

@@ -1,6 +1,6 @@
 """Former place of `rclpy_ext.tasks`, for the components of users until the next release."""
 
 from mujoco_ros.bridge.physics_query import query
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer, guarded, later
+from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
 
 __all__ = ["create_wall_timer", "guarded", "later", "query"]

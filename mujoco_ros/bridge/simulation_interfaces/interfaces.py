@@ -11,8 +11,8 @@ from rclpy.node import Node
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.service import Responder, Service
+from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.simulation_interfaces import service_name
 
 PREFIX = ParameterSpec(
     "simulation_interfaces_prefix",

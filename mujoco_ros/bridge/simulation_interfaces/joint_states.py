@@ -10,15 +10,14 @@ from rcl_interfaces.srv import SetParametersAtomically
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import checked_pose, checked_twist
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state.set_state import StateRequest, set_state
-from mujoco_ros.sim.state.settable_joints import SettableJoint, settable_joints
+from mujoco_ros.sim.state.set_state import SettableJoint, StateRequest, set_state, settable_joints
 
 SET_JOINTS = "~/set_joints"
 POSITION, VELOCITY, POSE, TWIST = "position", "velocity", "pose", "twist"

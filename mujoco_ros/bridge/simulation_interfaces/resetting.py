@@ -15,7 +15,7 @@ from mujoco_ros.bridge.model_switch import Done
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 RESET_TIME = "reset_time"
 REWIND = "rewind"

@@ -8,10 +8,13 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result, SimulationState
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
-from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
-from mujoco_ros.bridge.simulation_interfaces.filters.filters import tags_filter
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
+    BackgroundWorker,
+    read_resource,
+    rejection,
+)
+from mujoco_ros.bridge.simulation_interfaces.filters import tags_filter
 from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
@@ -25,7 +28,7 @@ from mujoco_ros.model.scene.worlds import (
     world_from_text,
 )
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.wire.simulation_interfaces import write_resource
+from mujoco_ros.wire.names import write_resource
 
 _LOG = logging.getLogger(__name__)
 

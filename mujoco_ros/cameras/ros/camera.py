@@ -1,5 +1,7 @@
 """Topics of a camera: colour, depth, segmentation, point clouds, and calibration."""
 
+import sys
+from array import array
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -8,24 +10,86 @@ import cv2
 import numpy as np
 from builtin_interfaces.msg import Time
 from cv_bridge import CvBridge
-from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2
+from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
-from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import to_millimetres
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.wire.message_template import MessageTemplate
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, SENSOR
+
+_POINT_TYPES = {
+    np.dtype(np.float32): PointField.FLOAT32,
+    np.dtype(np.uint16): PointField.UINT16,
+}
+_BYTES_PER_PIXEL = {"rgb8": 3, "16UC1": 2, "32FC1": 4}
+BIG_ENDIAN = sys.byteorder == "big"
+
+
+def camera_info(camera: Camera) -> CameraInfo:
+    """Return the calibration: a pinhole camera without distortion, whose images are rectified."""
+    optics = camera.intrinsics
+    message = CameraInfo(width=camera.width, height=camera.height, distortion_model="plumb_bob")
+    message.header.frame_id = camera.frame
+    fx, fy, cx, cy = optics.fx, optics.fy, optics.cx, optics.cy
+    message.d = [0.0] * 5
+    message.k = [fx, 0.0, cx, 0.0, fy, cy, 0.0, 0.0, 1.0]
+    message.r = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+    message.p = [fx, 0.0, cx, 0.0, 0.0, fy, cy, 0.0, 0.0, 0.0, 1.0, 0.0]
+    return message
+
+
+def image(camera: Camera, encoding: str) -> Image:
+    """Return a black image."""
+    row = camera.width * _BYTES_PER_PIXEL[encoding]
+    message = Image(
+        width=camera.width,
+        height=camera.height,
+        encoding=encoding,
+        is_bigendian=BIG_ENDIAN,
+        step=row,
+        data=array("B", bytes(row * camera.height)),
+    )
+    message.header.frame_id = camera.frame
+    return message
+
+
+def cloud(frame: str, rows: int, columns: int, point: np.dtype[Any]) -> PointCloud2:
+    """Return an organised point cloud whose points are all zero.
+
+    Args:
+        frame: TF frame.
+        rows: Number of rows.
+        columns: Number of points per row.
+        point: Fields of a point.
+    """
+    step = point.itemsize
+    message = PointCloud2(
+        width=columns,
+        height=rows,
+        fields=[
+            PointField(name=name, offset=offset, datatype=_POINT_TYPES[kind], count=1)
+            for name, (kind, offset, *_) in (point.fields or {}).items()
+        ],
+        is_bigendian=BIG_ENDIAN,
+        point_step=step,
+        row_step=step * columns,
+        data=array("B", bytes(step * columns * rows)),
+        is_dense=False,
+    )
+    message.header.frame_id = frame
+    return message
+
 
 _FORMATS = ("jpeg", "png")
 Images = Mapping[str, np.ndarray]

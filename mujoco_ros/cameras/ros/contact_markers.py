@@ -1,7 +1,8 @@
-"""Contacts as markers of RViz: a point where bodies touch, and an arrow for the force."""
+"""The topic `contacts`: contact points and forces as markers of RViz."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -10,9 +11,13 @@ from geometry_msgs.msg import Point, Vector3
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
+from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
+from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.sim.contact_forces import ContactForces
+from mujoco_ros.sim.contact_forces import ContactForces, contact_forces
 from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
 
 _POINT_COLOUR = ColorRGBA(r=0.95, g=0.65, b=0.1, a=1.0)
 _FORCE_COLOUR = ColorRGBA(r=0.25, g=0.75, b=0.95, a=1.0)
@@ -142,3 +147,55 @@ def _updated(ids: dict[_Key, int], keys: list[_Key]) -> dict[_Key, int]:
     taken = {ids[key] for key in keys if key in ids}
     free = (number for number in range(len(keys) + len(taken)) if number not in taken)
     return {key: ids[key] if key in ids else next(free) for key in keys}
+
+
+_TOPIC = "contacts"
+_RATE_HZ = 20.0
+_DEFAULT_SCALE = 0.002
+_FORCE_SCALE = ParameterSpec(
+    name=f"{_TOPIC}.force_scale",
+    default=_DEFAULT_SCALE,
+    description="Length of the arrow of a contact force for each newton [m/N]",
+    low=0.0,
+    high=1000.0,
+)
+_STATE = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+"""The input of the constraint solver, with its warm start."""
+
+
+class ContactSource(FrameSource):
+    """Publishes the contacts of a state as markers."""
+
+    products = ("markers",)
+
+    def __init__(
+        self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
+    ) -> None:
+        """Open the topic."""
+        self._publisher = publishers.open(MarkerArray, _TOPIC, RELIABLE)
+        super().__init__(_TOPIC, _RATE_HZ, [self._publisher])
+        self._force_scale = _DEFAULT_SCALE
+        self._markers = ContactMarkers(model, layout)
+        self._data = mujoco.MjData(model)
+
+    def specs(self) -> Sequence[ParameterSpec]:
+        """Return the parameters."""
+        return (*super().specs(), _FORCE_SCALE)
+
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the parameters among `values`."""
+        super().set_parameters(values)
+        scale = values.get(_FORCE_SCALE.name, self._force_scale)
+        if scale != self._force_scale:
+            self._force_scale = scale
+            self.repeat()
+
+    def publish(self, snapshot: StateSnapshot) -> None:
+        """Solve for the contact forces and publish them."""
+        data = self._data
+        mujoco.mj_copyState(snapshot.model, snapshot.data, data, _STATE)
+        # Sensors are computed last and not needed.
+        mujoco.mj_forwardSkip(snapshot.model, data, int(mujoco.mjtStage.mjSTAGE_NONE), 1)
+        contacts = contact_forces(snapshot.model, data)
+        self._publisher.send(self._markers.message(contacts, snapshot.stamp, self._force_scale))
+        self.counts["markers"] += 1

@@ -5,10 +5,17 @@ from functools import partial
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher, Row
-from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
+from mujoco_ros.bridge.diagnostics.report import (
+    ERROR,
+    OK,
+    PERIOD_S,
+    WARN,
+    DiagnosticPublisher,
+    DiagnosticReport,
+    Row,
+)
 from mujoco_ros.cameras.ros.source import FrameSource
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer
+from mujoco_ros.rclpy_ext.executor import create_wall_timer
 
 
 class CameraDiagnostics:

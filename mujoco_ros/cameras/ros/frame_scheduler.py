@@ -9,7 +9,7 @@ from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 POLL_S = 0.1
 """Longest wall time between two checks for another model or for changes while paused [s]."""

@@ -3,7 +3,7 @@
 from collections.abc import MutableMapping
 
 from mujoco_ros.model.packages import share_directory
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.names import ros_distribution
 
 VARIABLE = "FASTDDS_DEFAULT_PROFILES_FILE"
 FORMER_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"

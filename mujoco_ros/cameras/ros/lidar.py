@@ -9,7 +9,7 @@ import numpy as np
 from sensor_msgs.msg import LaserScan, PointCloud2
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.cameras.ros.camera_messages import cloud
+from mujoco_ros.cameras.ros.camera import cloud
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token, within

@@ -14,7 +14,7 @@ from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameter
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.cameras.ros.camera import CameraSource
-from mujoco_ros.cameras.ros.contacts import ContactSource
+from mujoco_ros.cameras.ros.contact_markers import ContactSource
 from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.lidar import LidarSource

@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.quality import PLAIN, RICH
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.wire.parameter_spec import ParameterSpec

@@ -1,6 +1,7 @@
 """Frames: messages computed from a state and published at their own rate."""
 
 import logging
+import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,14 +11,95 @@ from typing import Any
 import mujoco
 from builtin_interfaces.msg import Time
 
-from mujoco_ros.bridge.parameters.setting_specs import changed_settings, setting_specs
+from mujoco_ros.bridge.parameters.parameters import changed_settings, setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.cameras.frame_rate import FrameRate
-from mujoco_ros.cameras.frame_statistics import FrameStatistics
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+
+
+@dataclass
+class FrameStatistics:
+    """Statistics of the frames since the last report.
+
+    Attributes:
+        total: Number of frames since the start.
+    """
+
+    total: int = 0
+    _frames: int = 0
+    _sum_s: float = 0.0
+    _longest_s: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Add a frame with the duration from its due time to its last message."""
+        self.total += 1
+        self._frames += 1
+        self._sum_s += seconds
+        self._longest_s = max(self._longest_s, seconds)
+
+    def take(self) -> tuple[int, float, float]:
+        """Return number, mean and longest duration [s] since the last call."""
+        frames, mean = self._frames, self._sum_s / self._frames if self._frames else 0.0
+        longest = self._longest_s
+        self._frames, self._sum_s, self._longest_s = 0, 0.0, 0.0
+        return frames, mean, longest
+
+
+_ROUNDING = 1e-6
+"""Tolerance, in frames: a sum of time steps may be slightly less than a frame's due time."""
+
+
+class FrameRate:
+    """Frames at a rate: frame k is due at the first state at or after k / rate.
+
+    The times depend on the simulated time alone, so they repeat after a reset.
+    """
+
+    def __init__(self, rate: float) -> None:
+        """Set the number of frames per simulated second; 0 is off."""
+        self._rate = rate
+        self._last: int | None = None
+
+    @property
+    def rate(self) -> float:
+        """Frames per simulated second."""
+        return self._rate
+
+    @rate.setter
+    def rate(self, rate: float) -> None:
+        self._rate = rate
+        self.restart()
+
+    def is_due(self, time: float) -> bool:
+        """Return whether a frame is due at a state of a simulated time [s]."""
+        if self._rate <= 0:
+            return False
+        index = self._index(time)
+        if self._last is None:
+            is_late = time * self._rate - index > _ROUNDING
+            self._last = index if is_late else index - 1
+        return index != self._last
+
+    def note(self, time: float) -> None:
+        """Record that a frame shows the state at a simulated time [s]."""
+        if self._rate > 0:
+            self._last = self._index(time)
+
+    def restart(self) -> None:
+        """Continue with the next frame that is not late."""
+        self._last = None
+
+    def time_to_next(self, time: float) -> float:
+        """Return the simulated time until the next frame [s]; inf if the rate is 0."""
+        if self._rate <= 0:
+            return math.inf
+        return 0.0 if self.is_due(time) else (self._index(time) + 1) / self._rate - time
+
+    def _index(self, time: float) -> int:
+        return math.floor(time * self._rate + _ROUNDING)
+
 
 _LOG = logging.getLogger(__name__)
 

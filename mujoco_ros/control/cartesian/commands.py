@@ -6,7 +6,7 @@ from math import hypot
 
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 
 _FARTHEST_M = 1e6
 _FASTEST = 1e3

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError
 from mujoco_ros.control.events import (
+    CommandError,
     CommandRejected,
     CommandSource,
     Event,
@@ -20,9 +20,11 @@ from mujoco_ros.control.events import (
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import SPEED_SCALING, TrajectorySettings
-from mujoco_ros.control.trajectory.follower import TrajectoryFollower
-from mujoco_ros.control.trajectory.stopping import stop_trajectory
-from mujoco_ros.control.trajectory.tracking_errors import TrackingErrors
+from mujoco_ros.control.trajectory.follower import (
+    TrackingErrors,
+    TrajectoryFollower,
+    stop_trajectory,
+)
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
 _ROUNDING_S = 1e-9

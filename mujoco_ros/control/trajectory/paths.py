@@ -7,8 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from mujoco_ros.control.trajectory.spline import Cursor, Spline, Waypoints, spline
-from mujoco_ros.control.trajectory.trajectory import Trajectory
-from mujoco_ros.control.trajectory.upsampling import LEADING
+from mujoco_ros.control.trajectory.trajectory import LEADING, Trajectory
 
 
 class Path(Protocol):

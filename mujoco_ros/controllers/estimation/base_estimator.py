@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import exp, isfinite
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.estimation.attitude import AttitudeFilter
-from mujoco_ros.controllers.estimation.contact_kalman_filter import ContactKalmanFilter
 from mujoco_ros.controllers.interface.observation import (
     BaseReading,
     ImuReading,
@@ -23,6 +21,159 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 from mujoco_ros.controllers.planning.kinematics.sole import Sole, find_soles
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
+
+
+class AttitudeFilter:
+    """Complementary filter of angular velocity and specific force.
+
+    The angular velocity is integrated; the direction of the specific force corrects the tilt and
+    the bias of the gyroscope, as long as its magnitude is near that of gravity. At first, the mean
+    of the measured tilts is used. Yaw begins at zero and drifts with the bias about the vertical,
+    which nothing measures.
+
+    Source: R. Mahony, T. Hamel, J.-M. Pflimlin, Nonlinear Complementary Filters on the Special
+    Orthogonal Group, IEEE Transactions on Automatic Control 53(5), 2008, section V.
+
+    Attributes:
+        quat_wxyz: Orientation of the IMU in ``world``.  # (4,)
+        bias: Bias of the gyroscope [rad/s].  # (3,)
+    """
+
+    def __init__(self, *, gain: float, bias_gain: float, gravity: float, tolerance: float) -> None:
+        """Begin upright.
+
+        Args:
+            gain: Correction of the tilt [1/s].
+            bias_gain: Correction of the bias [1/s²].
+            gravity: Magnitude of gravity [m/s²].
+            tolerance: Deviation of the specific force from gravity that reduces the correction to
+                1/e, as part of gravity.
+        """
+        self._gain, self._bias_gain = gain, bias_gain
+        self._gravity, self._tolerance = gravity, tolerance
+        self.quat_wxyz, self.bias = np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3)
+        self._axes, self._rate, self._error = np.zeros(9), np.zeros(3), np.zeros(3)
+        self._age = 0.0
+
+    def reset(self) -> None:
+        """Begin again, upright."""
+        self.quat_wxyz[:] = 1.0, 0.0, 0.0, 0.0
+        self.bias[:] = 0.0
+        self._age = 0.0
+
+    def update(self, rate: np.ndarray, force: np.ndarray, period: float) -> None:
+        """Use a measurement: angular velocity [rad/s] and specific force [m/s²].  # (3,) each"""
+        size = float(np.sqrt(force @ force))
+        np.subtract(rate, self.bias, out=self._rate)
+        self._age += period
+        if size > 0.0 and period > 0.0:
+            mujoco.mju_quat2Mat(self._axes, self.quat_wxyz)
+            up = self._axes[6:]  # the vertical in the frame of the IMU
+            deviation = (size / self._gravity - 1.0) / self._tolerance
+            mujoco.mju_cross(self._error, force, up)
+            error = self._error * (exp(-deviation * deviation) / size)
+            # At the start, the mean of all measurements so far.
+            gain = max(self._gain, 1.0 / self._age)
+            if gain == self._gain:
+                self.bias -= self._bias_gain * period * error
+            self._rate += gain * error
+        mujoco.mju_quatIntegrate(self.quat_wxyz, self._rate, period)
+        mujoco.mju_normalize4(self.quat_wxyz)
+
+
+_UNKNOWN = 1e4
+"""Variance of a foot's position before it is measured [m²]."""
+
+
+class ContactKalmanFilter:
+    """Position and velocity of an IMU, and positions of the feet.
+
+    The state is predicted with the acceleration of the IMU. A foot in contact measures its position
+    relative to the IMU, and that it does not move. All covariances are equal along the three axes
+    of ``world``, so that one covariance matrix serves all of them.
+
+    Source: M. Bloesch et al., State Estimation for Legged Robots: Consistent Fusion of Leg
+    Kinematics and IMU, Robotics: Science and Systems 2012, with the orientation known, as in
+    G. Bledt et al., MIT Cheetah 3, IROS 2018.
+
+    Attributes:
+        states: Position and velocity of the IMU, then the position of each foot.  # (2 + k, 3)
+        covariance: The same for each axis.  # (2 + k, 2 + k)
+    """
+
+    def __init__(
+        self, feet: int, *, acceleration: float, slip: float, kinematics: float, contact: float
+    ) -> None:
+        """Set standard deviations.
+
+        Args:
+            feet: Number of feet.
+            acceleration: Of the measured acceleration, per root of time [m/s² √s].
+            slip: Of the position of a foot in contact, per root of time [m/√s].
+            kinematics: Of the measured position of a foot [m].
+            contact: Of the velocity of a foot in contact [m/s].
+        """
+        size = 2 + feet
+        self.states, self.covariance = np.zeros((size, 3)), np.zeros((size, size))
+        self._acceleration, self._slip = acceleration**2, slip**2
+        self._kinematics, self._contact = kinematics**2, contact**2
+        self._transition = np.eye(size)
+        self._product = np.zeros((size, size))
+        self._gain = np.zeros(size)
+
+    def reset(self, position: np.ndarray) -> None:
+        """Rest at a position; the feet are unknown."""
+        self.states[:] = 0.0
+        self.states[0] = position
+        self.covariance[:] = 0.0
+        np.fill_diagonal(self.covariance[2:, 2:], _UNKNOWN)
+
+    def predict(self, acceleration: np.ndarray, period: float) -> None:
+        """Move with an acceleration in ``world`` [m/s²] for `period` [s]."""
+        states, covariance, transition = self.states, self.covariance, self._transition
+        states[0] += period * (states[1] + 0.5 * period * acceleration)
+        states[1] += period * acceleration
+        transition[0, 1] = period
+        np.matmul(transition, covariance, out=self._product)
+        np.matmul(self._product, transition.T, out=covariance)
+        covariance[1, 1] += self._acceleration * period
+        covariance.flat[2 * len(states) + 2 :: len(states) + 1] += self._slip * period
+
+    def lift(self, foot: int) -> None:
+        """Forget where a foot is, as it may move."""
+        row = 2 + foot
+        self.covariance[row] = self.covariance[:, row] = 0.0
+        self.covariance[row, row] = _UNKNOWN
+
+    def measure(
+        self, foot: int, offset: np.ndarray, velocity: np.ndarray, confidence: float
+    ) -> None:
+        """Use the kinematics of a foot in contact.
+
+        Args:
+            foot: Its number.
+            offset: From the IMU to the foot in ``world`` [m].  # (3,)
+            velocity: Of the foot relative to the IMU, in ``world`` [m/s].  # (3,)
+            confidence: That it is in contact, above 0, at most 1.
+        """
+        scale = 1.0 / (confidence * confidence)
+        self._correct(2 + foot, 0, offset, self._kinematics * scale)
+        self._correct(1, -1, -velocity, self._contact * scale)
+
+    def _correct(self, plus: int, minus: int, value: np.ndarray, variance: float) -> None:
+        """Use the measured state `plus`, less the state `minus` if that is not -1."""
+        states, covariance, gain = self.states, self.covariance, self._gain
+        innovation = value - states[plus]
+        gain[:] = covariance[:, plus]
+        if minus >= 0:
+            innovation += states[minus]
+            gain -= covariance[:, minus]
+        total = float(gain[plus]) - (float(gain[minus]) if minus >= 0 else 0.0) + variance
+        share = gain / total
+        np.multiply(gain[:, None], share, out=self._product)
+        covariance -= self._product
+        states += share[:, None] * innovation
+
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 

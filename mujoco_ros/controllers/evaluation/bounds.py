@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from math import degrees
 
-from mujoco_ros.controllers.evaluation.statistics import Summary
+from mujoco_ros.controllers.evaluation.report import Summary
 
 
 @dataclass(frozen=True, slots=True)

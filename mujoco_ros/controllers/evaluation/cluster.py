@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode
-from mujoco_ros.controllers.evaluation.identity import scene_hash, versions
+from mujoco_ros.controllers.evaluation.episode_file import scene_hash, versions
 from mujoco_ros.controllers.evaluation.jobs import (
     ATTEMPTS,
     EpisodeSetup,

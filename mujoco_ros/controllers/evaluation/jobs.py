@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple
 
 from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
-from mujoco_ros.controllers.evaluation.identity import scene_hash
+from mujoco_ros.controllers.evaluation.episode_file import scene_hash
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mujoco_ros.controllers.evaluation.episode import SUCCESS, Episode
-from mujoco_ros.controllers.evaluation.statistics import names
+from mujoco_ros.controllers.evaluation.report import names
 from mujoco_ros.model.output_files import output_file
 
 _INK, _FAINT, _GOOD, _BAD, _GRID = "#1d2b38", "#51606e", "#2a7f9e", "#c8553d", "#e3e9ee"

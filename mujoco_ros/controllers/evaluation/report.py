@@ -1,12 +1,182 @@
-"""Episodes as CSV, Markdown and text."""
+"""Episodes and their statistics as CSV, Markdown and text."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from io import StringIO
+from math import sqrt
+from typing import NamedTuple
+
+import numpy as np
 
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.quantities import quantity
-from mujoco_ros.controllers.evaluation.statistics import Summary, names
+
+
+class Quantity(NamedTuple):
+    """Title and unit of a number.
+
+    Attributes:
+        name: Title.
+        unit: Display unit; empty for a plain number.
+        factor: Display units per SI unit.
+    """
+
+    name: str
+    unit: str = ""
+    factor: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """Title with the unit."""
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+    def text(self, value: float) -> str:
+        """Return a value in SI units as text in the display unit."""
+        return f"{self.factor * value:.4g}"
+
+
+def quantity(name: str) -> Quantity:
+    """Return the quantity of a condition or measure; default is its name without a unit."""
+    return _QUANTITIES.get(name, Quantity(name))
+
+
+_MILLI, _DEGREES = 1e3, 180.0 / np.pi
+_QUANTITIES: Mapping[str, Quantity] = {
+    "start_x": Quantity("start, x", "mm", _MILLI),
+    "start_y": Quantity("start, y", "mm", _MILLI),
+    "start_yaw": Quantity("start, yaw", "°", _DEGREES),
+    "goal_x": Quantity("goal, x", "mm", _MILLI),
+    "goal_y": Quantity("goal, y", "mm", _MILLI),
+    "goal_yaw": Quantity("goal, yaw", "°", _DEGREES),
+    "speed": Quantity("commanded speed", "m/s"),
+    "velocity_error": Quantity("error of the mean velocity", "m/s"),
+    "yaw_rate": Quantity("commanded turn", "rad/s"),
+    "yaw_rate_error": Quantity("error of the mean turn", "rad/s"),
+    "push": Quantity("push, impulse per mass", "m/s"),
+    "direction": Quantity("push, direction", "°", _DEGREES),
+    "at": Quantity("push, time", "s"),
+    "base_mass": Quantity("mass of the base, factor"),
+    "mass": Quantity("mass of the box", "g", _MILLI),
+    "friction": Quantity("friction, factor"),
+    "size": Quantity("edge of the box", "mm", _MILLI),
+    "delay": Quantity("delay of poses", "ms", _MILLI),
+    **{f"offset_{i}": Quantity(f"encoder offset, axis {i}", "mrad", _MILLI) for i in range(1, 7)},
+    "obstacle": Quantity("height of the obstacle", "mm", _MILLI),
+    "obstacle_x": Quantity("obstacle, x", "mm", _MILLI),
+    "obstacle_y": Quantity("obstacle, y", "mm", _MILLI),
+    "motion": Quantity("motion of the box", "mm", _MILLI),
+    "motion_direction": Quantity("motion, direction", "°", _DEGREES),
+    "motion_at": Quantity("motion, start", "s"),
+    "obstacle_moved": Quantity("displacement of the obstacle", "mm", _MILLI),
+    "error_x": Quantity("place error, x", "mm", _MILLI),
+    "error_y": Quantity("place error, y", "mm", _MILLI),
+    "error_xy": Quantity("place error in the plane", "mm", _MILLI),
+    "error_z": Quantity("place error, z", "mm", _MILLI),
+    "error_yaw": Quantity("error of orientation", "mrad", _MILLI),
+    "tracking": Quantity("largest tracking error", "mrad", _MILLI),
+    "ik_error": Quantity("inverse kinematics, error of position", "mm", _MILLI),
+    "ik_turn": Quantity("inverse kinematics, error of orientation", "mrad", _MILLI),
+    "corners": Quantity("most waypoints of a path"),
+    "payload_error": Quantity("error of the measured mass", "g", _MILLI),
+    "saturated_steps": Quantity("steps at a torque limit"),
+    "cycle": Quantity("cycle", "s"),
+    "turned": Quantity("turn", "°", _DEGREES),
+    "commanded_turn": Quantity("commanded turn", "°", _DEGREES),
+    "height": Quantity("height of the base, part of the initial height"),
+    "moved": Quantity("displacement of the base", "mm", _MILLI),
+}
+
+
+_Z_95 = 1.959963984540054
+"""Standard deviations around the mean with 95 % of a normal distribution."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summary:
+    """Statistics of many episodes.
+
+    Attributes:
+        count: Number of episodes under conditions with which the robot can succeed.
+        successes: Number of successful ones.
+        beyond: Number of all other episodes.
+        refused: Number of those that failed as the conditions require.
+        false_successes: Number of episodes of which the controller wrongly reports a success.
+        interval: 95 % confidence interval of the success rate.
+        outcomes: Number of episodes by final failure.
+        recovered: Number of recoveries by failure, in successful episodes.
+        measures: Mean, root mean square and largest value of each measure in successful episodes.
+        phases: Mean time in each state [s].
+        planning: Median and largest computing time of a plan [s].
+        speed: Simulated time per processor time.
+    """
+
+    count: int
+    successes: int
+    beyond: int
+    refused: int
+    false_successes: int
+    interval: tuple[float, float]
+    outcomes: Mapping[str, int]
+    recovered: Mapping[str, int]
+    measures: Mapping[str, tuple[float, float, float]]
+    phases: Mapping[str, float]
+    planning: tuple[float, float]
+    speed: float
+
+
+def summarize(episodes: Sequence[Episode]) -> Summary:
+    """Compute the statistics of episodes."""
+    possible = [it for it in episodes if not it.refusal]
+    good = [it for it in possible if it.success]
+    plans = [duration for it in episodes for duration in it.planning]
+    cost = sum(it.cost for it in episodes)
+    return Summary(
+        count=len(possible),
+        successes=len(good),
+        beyond=len(episodes) - len(possible),
+        refused=sum(it.is_refused for it in episodes),
+        false_successes=sum(it.is_false_success for it in episodes),
+        interval=success_interval(len(good), len(possible)),
+        outcomes=Counter(it.outcome for it in possible if not it.success),
+        recovered=Counter(failure for it in good for failure in it.failures),
+        measures={name: _statistics(good, name) for name in names(good, "measures")},
+        phases={
+            name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
+            for name in names(episodes, "phases")
+        },
+        planning=(float(np.median(plans)), max(plans)) if plans else (0.0, 0.0),
+        speed=sum(it.duration for it in episodes) / cost if cost else 0.0,
+    )
+
+
+def success_interval(successes: int, count: int) -> tuple[float, float]:
+    """Return the Wilson score interval of a rate with 95 % confidence; also valid for 0 and 1.
+
+    Source: E. B. Wilson, Probable inference, the law of succession, and statistical inference,
+    Journal of the American Statistical Association 22 (1927).
+    """
+    if not count:
+        return 0.0, 1.0
+    rate, spread = successes / count, _Z_95 * _Z_95 / count
+    centre = (rate + spread / 2) / (1 + spread)
+    half = _Z_95 * sqrt(rate * (1 - rate) / count + spread / (4 * count)) / (1 + spread)
+    return max(0.0, centre - half), min(1.0, centre + half)
+
+
+def names(episodes: Sequence[Episode], mapping: str) -> list[str]:
+    """Return the keys in one of the mappings of all episodes, in order of appearance."""
+    return list(dict.fromkeys(name for it in episodes for name in getattr(it, mapping)))
+
+
+def _statistics(episodes: Sequence[Episode], name: str) -> tuple[float, float, float]:
+    values = np.array([it.measures.get(name, np.nan) for it in episodes])
+    values = values[np.isfinite(values)]
+    if not len(values):
+        return (np.nan, np.nan, np.nan)
+    rms = float(np.sqrt(np.mean(values**2)))
+    return float(values.mean()), rms, float(np.abs(values).max())
+
 
 _COLUMNS = ("seed", "outcome", "reason", "failures", "duration", "cost", "digest")
 _GROUPS = ("conditions", "measures", "phases")

@@ -7,7 +7,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.controllers.evaluation.delays import CommandFilter
+from mujoco_ros.controllers.evaluation.conditions import CommandFilter
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
 from mujoco_ros.model.scene.config import SceneConfig, load_scene

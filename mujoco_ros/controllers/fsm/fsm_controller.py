@@ -5,9 +5,8 @@ from typing import Any
 
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.fsm.machine import Machine
-from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.fsm.state import StateContext, StateReferences
 from mujoco_ros.controllers.fsm.state_calls import StateError
-from mujoco_ros.controllers.fsm.state_references import StateReferences
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel

@@ -4,7 +4,6 @@ from collections import deque
 from collections.abc import Mapping
 from typing import Any
 
-from mujoco_ros.controllers.fsm.flat_table import flat_states, flat_transitions
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_runner import (
     REQUESTED,
@@ -12,7 +11,13 @@ from mujoco_ros.controllers.fsm.state_runner import (
     MachineData,
     Offer,
 )
-from mujoco_ros.controllers.fsm.table import CompositeState, SimpleState, Table
+from mujoco_ros.controllers.fsm.table import (
+    CompositeState,
+    SimpleState,
+    Table,
+    flat_states,
+    flat_transitions,
+)
 from mujoco_ros.controllers.fsm.transition import (
     Transition,
     TransitionRejectedError,

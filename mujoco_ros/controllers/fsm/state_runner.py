@@ -6,12 +6,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from mujoco_ros.controllers.fsm.flat_table import FlatTransition
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_calls import StateCalls
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
     CompositeState,
+    FlatTransition,
     ParallelState,
     SimpleState,
     StateDef,

@@ -1,11 +1,12 @@
-"""The table of a controller: its states, and the transition after each outcome."""
+"""The table of a controller: its states, their robots, and the transition after each outcome."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 from mujoco_ros.controllers.fsm.state import State
-from mujoco_ros.controllers.fsm.transition import Trigger
+from mujoco_ros.controllers.fsm.transition import Transition, Trigger
+from mujoco_ros.model.errors import UserInputError, unknown
 
 TIMEOUT = "timeout"
 """The outcome of a state that ran for its `timeout`."""
@@ -168,3 +169,112 @@ class Table:
     root: StateDef
     strict: bool = False
     robots: Mapping[str, str] = field(default_factory=dict)
+
+
+def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> StateDef:
+    """Return a state in which every state inside has the robot of the enclosing one.
+
+    Args:
+        state: The state.
+        robots: Names of robots by the name that the table uses.
+        where: Beginning of an error message.
+
+    Raises:
+        UserInputError: A state names a robot that the table does not have, or that differs from
+            the one of the enclosing state.
+    """
+    if state.robot and state.robot not in robots:
+        if not robots:
+            raise UserInputError(
+                f"{where}: state '{state.path}' has the key 'robot', and the table has no key "
+                "'robots'"
+            )
+        raise unknown("robot", state.robot, robots, where=f"{where}: state '{state.path}'")
+    for child in state.children.values():
+        if state.robot and child.robot not in ("", state.robot):
+            raise UserInputError(
+                f"{where}: state '{child.path}' acts on robot '{child.robot}', but it is inside "
+                f"'{state.path}', which acts on robot '{state.robot}'"
+            )
+    children = {
+        name: with_robots(replace(child, robot=child.robot or state.robot), robots, where)
+        for name, child in state.children.items()
+    }
+    kind = state.kind
+    if isinstance(kind, CompositeState):
+        kind = replace(kind, states=children)
+    elif isinstance(kind, ParallelState):
+        kind = replace(kind, branches=children)
+    return replace(state, kind=kind)
+
+
+class FlatTransition(NamedTuple):
+    """Key of a flat transition: the state that defines it, its label, and the active state."""
+
+    state: str
+    label: str
+    active: str
+
+
+def flat_states(root: StateDef) -> tuple[str, ...]:
+    """Return the full names of all states that can be active, the initial one first.
+
+    States of sub-machines in the branches of a parallel state are included, because events report
+    their transitions.
+    """
+    found = dict.fromkeys([root.entry.path])
+    found |= dict.fromkeys(_flat_states(root))
+    return tuple(found)
+
+
+def _flat_states(state: StateDef) -> Iterator[str]:
+    for child in state.children.values():
+        is_member = isinstance(state.kind, CompositeState)
+        if is_member and not isinstance(child.kind, CompositeState):
+            yield child.path
+        yield from _flat_states(child)
+
+
+def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
+    """Return all transitions, numbered from 1 on, in the order of `flat_states`."""
+    order = {path: number for number, path in enumerate(flat_states(root))}
+    found = sorted(_flat_transitions(root), key=lambda it: order[it[0].active])
+    return {
+        key: Transition(
+            id=number,
+            label=key.label,
+            start=key.active,
+            goal=goal,
+            trigger=definition.trigger,
+            failure=definition.failure,
+        )
+        for number, (key, definition, goal) in enumerate(found, start=1)
+    }
+
+
+def _flat_transitions(state: StateDef) -> Iterator[tuple[FlatTransition, TransitionDef, str]]:
+    """Yield inner transitions first, because a request goes to the innermost state that defines it.
+
+    A request reaches an outer state only while its inner machine ends.
+    """
+    siblings = state.children
+    for child in siblings.values():
+        yield from _flat_transitions(child)
+    for child in siblings.values():
+        for definition in child.transitions.values():
+            goal = siblings[definition.goal].entry.path
+            for active in _starts(child, definition):
+                yield FlatTransition(child.path, definition.label, active), definition, goal
+
+
+def _starts(state: StateDef, definition: TransitionDef) -> Iterator[str]:
+    """Yield the states that can be active when a transition of `state` is made."""
+    if not isinstance(state.kind, CompositeState):
+        yield state.path
+        return
+    from_all = definition.trigger is Trigger.REQUEST or (
+        definition.label == TIMEOUT and state.timeout
+    )
+    for child in state.kind.states.values():
+        if from_all or child.outcome == definition.label:
+            yield from (active.path for active in child.innermost())

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from mujoco_ros.controllers.fsm.cycle_check import check_cycles
 from mujoco_ros.controllers.fsm.state import State
 from mujoco_ros.controllers.fsm.table import (
     TIMEOUT,
@@ -16,9 +15,9 @@ from mujoco_ros.controllers.fsm.table import (
     StateDef,
     Table,
     TransitionDef,
+    with_robots,
 )
-from mujoco_ros.controllers.fsm.table_checks import check_joins, check_machine
-from mujoco_ros.controllers.fsm.table_robots import with_robots
+from mujoco_ros.controllers.fsm.table_checks import check_cycles, check_joins, check_machine
 from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import convert, from_dict

@@ -127,7 +127,7 @@ def _locate_files(data: Any, classes: Mapping[str, type[State]], folder: Path) -
 def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
     if controller in _PLANNING:
         require("planning", f"controller '{controller}'")
-    module = import_module(f"{__package__}.{controller}.states")
+    module = import_module(f"{__package__}.{controller}.{controller}_states")
     for cls in module.STATES:
         yield cls.__name__, cls
 

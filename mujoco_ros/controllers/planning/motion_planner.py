@@ -1,21 +1,138 @@
-"""Planning of motions: inverse kinematics, path, curve, timing."""
+"""Planning of motions: inverse kinematics, collision-free path, curve, timing."""
+
+from typing import Any
 
 import numpy as np
+from ompl import base, geometric, util
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
+from mujoco_ros.controllers.planning.collisions.collision_escape import escape
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import round_corners
+from mujoco_ros.controllers.planning.curves.curve import TimedCurve, round_corners
 from mujoco_ros.controllers.planning.curves.straight_line_paths import straight_line_path
 from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
-from mujoco_ros.controllers.planning.curves.timed_curve import TimedCurve
-from mujoco_ros.controllers.planning.errors import IkError
+from mujoco_ros.controllers.planning.errors import CollisionError, IkError, NoPathError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
-from mujoco_ros.controllers.planning.path_planning import plan_path
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan, Request
 from mujoco_ros.model.pose import Pose
+
+_MAX_DETOUR = np.pi
+"""Range of a joint beyond start and goal [rad or m], within its limits."""
+_MAX_BRANCH = 1.0
+"""Longest branch of a tree [rad]."""
+_IMPROVEMENTS = 20
+"""Iterations that shorten the first path."""
+_SHORTCUTS = 30
+
+# The errors have OMPL's reasons; its warning that a seed is set repeatedly does not apply.
+util.setLogLevel(util.LOG_NONE)
+
+
+def plan_path(
+    checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, *, seed: int, iterations: int
+) -> tuple[np.ndarray, int]:
+    """Find a short path from `start` (k,) to `goal` (k,) within a number of iterations.
+
+    The straight path is used if it is free, else OMPL's AORRTC: two trees grow towards each
+    other, then again several times for a shorter path. A path from a start within
+    the margin first leaves the margin on a straight line. The same arguments give the same bits.
+
+    Returns:
+        Corners of the path, both ends included (m, k), and the number of iterations.
+
+    Raises:
+        CollisionError: There is a collision at the goal, or a deep one at the start.
+        NoPathError: No path was found.
+    """
+    collision = checker.deepest_pair(goal)
+    if collision is not None:
+        raise CollisionError(f"at the goal {collision}")
+    begin = start
+    if not checker.is_free(start):
+        begin = escape(checker, start, goal, seed=seed)
+    if iterations > 0 and checker.is_line_free(begin, goal):
+        corners, spent = np.stack([begin, goal]), 0
+    else:
+        corners, spent = _Search(checker, begin, goal, seed).run(iterations)
+    return (corners if begin is start else np.stack([start, *corners])), spent
+
+
+class _Search:
+    def __init__(
+        self, checker: CollisionChecker, start: np.ndarray, goal: np.ndarray, seed: int
+    ) -> None:
+        # Each random OMPL object is seeded from this when it is created.
+        util.RNG.setSeed(1 + seed % (2**31 - 1))
+        chain = checker.chain
+        self._size = size = chain.size
+        space = base.RealVectorStateSpace(size)
+        bounds = base.RealVectorBounds(size)
+        low, high = np.minimum(start, goal), np.maximum(start, goal)
+        # A measured start may be a little beyond its limits.
+        bounds.low = np.minimum(low, np.maximum(low - _MAX_DETOUR, chain.lower)).tolist()
+        bounds.high = np.maximum(high, np.minimum(high + _MAX_DETOUR, chain.upper)).tolist()
+        space.setBounds(bounds)
+        self._space = base.SpaceInformation(space)
+        self._space.setStateValidityChecker(lambda state: checker.is_free(np.array(state[0:size])))
+        self._validator = _Validator(self._space, checker)
+        self._space.setMotionValidator(self._validator)
+        self._space.setup()
+        self._problem = base.ProblemDefinition(self._space)
+        self._problem.setStartAndGoalStates(self._state(start), self._state(goal))
+        self._planner = geometric.AORRTC(self._space)
+        self._planner.setRange(_MAX_BRANCH)
+        self._planner.setProblemDefinition(self._problem)
+        self._planner.setup()
+
+    def run(self, iterations: int) -> tuple[np.ndarray, int]:
+        """Return the corners of the path and the number of iterations."""
+        budget = _Budget(self._problem, iterations)
+        self._planner.solve(base.PlannerTerminationCondition(budget))
+        if not self._problem.hasExactSolution():
+            raise NoPathError(f"no path was found in {budget.spent} iterations")
+        path = self._problem.getSolutionPath()
+        simplifier = geometric.PathSimplifier(self._space)
+        simplifier.partialShortcutPath(path, _SHORTCUTS, _SHORTCUTS // 2)
+        simplifier.reduceVertices(path, _SHORTCUTS, _SHORTCUTS // 2)
+        corners = np.array([state[0 : self._size] for state in path.getStates()])
+        return corners, budget.spent
+
+    def _state(self, q: np.ndarray) -> Any:
+        state = self._space.allocState()
+        state[0 : self._size] = q.tolist()
+        return state
+
+
+class _Budget:
+    """Termination condition that counts iterations, and so does not depend on the machine."""
+
+    def __init__(self, problem: Any, iterations: int) -> None:
+        self.spent = 0
+        self._problem, self._left, self._solved = problem, iterations, False
+
+    def __call__(self) -> bool:
+        if not self._solved and self._problem.hasExactSolution():
+            self._solved = True
+            self._left = min(self._left, _IMPROVEMENTS)
+        if self._left <= 0:
+            return True
+        self.spent += 1
+        self._left -= 1
+        return False
+
+
+class _Validator(base.MotionValidator):
+    def __init__(self, space: Any, checker: CollisionChecker) -> None:
+        super().__init__(space)
+        self._checker, self._size = checker, checker.chain.size
+
+    def checkMotion(self, first: Any, second: Any) -> bool:  # noqa: N802 - OMPL's name
+        size = self._size
+        return self._checker.is_line_free(np.array(first[0:size]), np.array(second[0:size]))
+
 
 _MIN_DISTANCE = 1e-7
 """A shorter motion takes no time, because time scaling fails for very short motions [rad or m]."""

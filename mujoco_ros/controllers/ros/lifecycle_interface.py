@@ -13,7 +13,7 @@ from lifecycle_msgs import msg, srv
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
-from mujoco_ros.control.errors import QueueFullError
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.transition import Transition, TransitionEvent
 from mujoco_ros.controllers.runtime.supervisor import (
     ACTIVATE,
@@ -24,8 +24,8 @@ from mujoco_ros.controllers.runtime.supervisor import (
 )
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
-from mujoco_ros.rclpy_ext.tasks import later
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 
 T = TypeVar("T")

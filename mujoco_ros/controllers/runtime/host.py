@@ -22,8 +22,7 @@ from mujoco_ros.controllers.interface.host import (
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
-from mujoco_ros.controllers.runtime.robot_binding import RobotBinding
-from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
+from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
 from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.controllers.runtime.supervisor import (
     ACTIVATE,
@@ -31,12 +30,12 @@ from mujoco_ros.controllers.runtime.supervisor import (
     INACTIVE,
     SupervisedController,
 )
-from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
+from mujoco_ros.controllers.runtime.ticks import stamp_of, tick_time
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.model_values import gather, scatter
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.sim.state.model_edits import gather, scatter
 
 _POLL_S = 0.05
 """Wall time between two checks of awaited futures if no callback wakes the physics thread."""

@@ -14,7 +14,7 @@ from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding, to_millimetres
 from mujoco_ros.rendering.renderer import Renderer
-from mujoco_ros.sim.shared_memory.model_values import scatter
+from mujoco_ros.sim.state.model_edits import scatter
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,8 +7,8 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.model.errors import unknown
+from mujoco_ros.model.naming import OPTICAL_WXYZ
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
 

@@ -10,7 +10,7 @@ import numpy as np
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.state.initial_state import InitialState
 

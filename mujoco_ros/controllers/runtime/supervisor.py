@@ -7,16 +7,147 @@ import numpy as np
 
 from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
+from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state_calls import StateError, shown
 from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.runtime.nan_references import NanError, NanReferences
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit
-from mujoco_ros.controllers.runtime.uncommanded_joints import UncommandedJoints
 from mujoco_ros.model.errors import UserInputError
 
 _LOG = logging.getLogger(__name__)
+_ROWS = ("position", "velocity", "effort")
+
+
+class NanError(ValueError):
+    """A reference became NaN in a strict controller."""
+
+
+class NanReferences:
+    """Warns of joints that were commanded and whose references become NaN, once for each state.
+
+    NaN leaves a value unchanged, so that a controller may command some joints only. A NaN that
+    replaces a number is rather the result of a failed computation.
+
+    Attributes:
+        found: The joints with the states in which this happened, since the start or the last reset.
+    """
+
+    def __init__(self, controller: str, *, is_error: bool) -> None:
+        """Watch a controller, by name; `is_error` raises an error instead of a warning."""
+        self.found: dict[str, str] = {}
+        self._controller, self._is_error = controller, is_error
+        self._joints: tuple[str, ...] = ()
+        self._reported: set[str] = set()
+        self._missing: np.ndarray | None = None  # at the last tick, if there was any  # (3, n)
+
+    def configure(self, joints: tuple[str, ...]) -> None:
+        """Set the names of the joints."""
+        self._joints = joints
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all joints."""
+        self.found = {}
+        self._reported.clear()
+        self._missing = None
+
+    def check(
+        self, values: np.ndarray, uncommanded: np.ndarray, machine: Machine, has_nan: bool
+    ) -> None:
+        """Check the references of a tick.
+
+        Args:
+            values: Position, velocity and effort.  # (3, n)
+            uncommanded: Indices of the joints without a command before this tick.
+            machine: The state machine.
+            has_nan: Whether the controller returned any NaN.
+
+        Raises:
+            NanError: A joint became NaN, and that is an error.
+        """
+        if not has_nan:
+            self._missing = None
+            return
+        missing = np.isnan(values)
+        new = missing if self._missing is None else missing & ~self._missing
+        self._missing = missing
+        new[:, uncommanded] = False
+        if not new.any():
+            return
+        states = [state for state in machine.active if state not in self._reported]
+        if not states:
+            return
+        self._reported.update(states)
+        joints = new.any(axis=0).nonzero()[0]
+        lines = [
+            f"the {' and '.join(np.array(_ROWS)[new[:, joint]])} of joint '{self._joints[joint]}'"
+            for joint in joints
+        ]
+        where = " or ".join(f"'{state}'" for state in states)
+        text = f"state {where}: {', '.join(lines)} became NaN after it was commanded"
+        if self._is_error:
+            raise NanError(text)
+        self.found |= {self._joints[joint]: " or ".join(states) for joint in joints}
+        _LOG.warning("controller '%s': %s; it keeps its last value", self._controller, text)
+
+
+class UncommandedJoints:
+    """Removes the references of joints that the controller has not changed since its start.
+
+    The first references of a controller are the measured positions. The previous command of a
+    loaded joint differs from its measured position: with the measured position as reference, an arm
+    would sag and a gripper would open. A joint that a state has released, by NaN, starts in the
+    same way in the next state.
+
+    Attributes:
+        joints: Indices of these joints.
+    """
+
+    def __init__(self, q: np.ndarray) -> None:
+        """Start at the measured positions.  # (n,)"""
+        self._first = np.zeros((3, len(q)))
+        self._first[0] = q
+        self._released: np.ndarray | None = None  # at the last tick, if any  # (n,) bool
+        self._set_joints(np.arange(len(q)))
+
+    def mask(self, values: np.ndarray, q: np.ndarray, *, has_nan: bool) -> np.ndarray:
+        """Return references of all joints, NaN for those without a command so far.
+
+        Args:
+            values: References of the controller; NaN releases a joint.  # (3, n)
+            q: Measured positions.  # (n,)
+            has_nan: Whether any of `values` is NaN.
+        """
+        if self._released is not None:
+            self._start_again(self._released, values, q)
+        self._released = None
+        if has_nan:
+            released = np.isnan(values).all(axis=0)
+            self._released = released if released.any() else None
+        if not len(self.joints):
+            return values
+        references = values[:, self.joints]
+        if references.tobytes() != self._first_bytes:  # equal at most ticks
+            changed = (references != self._first[:, self.joints]) & ~np.isnan(references)
+            self._set_joints(self.joints[~changed.any(axis=0)])
+        masked = values.copy()
+        masked[:, self.joints] = np.nan
+        return masked
+
+    def _start_again(self, released: np.ndarray, values: np.ndarray, q: np.ndarray) -> None:
+        """Add released joints whose references hold the measured positions now."""
+        again = released & (values[0] == q) & (values[1:] == 0.0).all(axis=0)
+        if again.any():
+            self._first[0, again] = q[again]
+            again[self.joints] = True
+            self._set_joints(again.nonzero()[0])
+
+    def _set_joints(self, joints: np.ndarray) -> None:
+        self.joints = joints
+        self._first_bytes = self._first[:, joints].tobytes()
+
+
 ERROR = "error"
 """`SupervisedController.state` after an error."""
 INACTIVE = "inactive"

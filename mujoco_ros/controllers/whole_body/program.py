@@ -9,7 +9,7 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
-from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
+from mujoco_ros.controllers.whole_body.tasks import WholeBodyTask
 from mujoco_ros.model.errors import UserInputError, unknown
 
 UNLIMITED = 1e30

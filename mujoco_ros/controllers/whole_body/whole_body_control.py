@@ -7,7 +7,7 @@ import numpy as np
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.whole_body.distance_limit import DistanceLimit
 from mujoco_ros.controllers.whole_body.program import SOFT, UNLIMITED, WholeBodyProgram
-from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
+from mujoco_ros.controllers.whole_body.tasks import WholeBodyTask
 
 _MARGIN = 0.95
 """Part of the velocity limits that is used, for interpolation between ticks."""

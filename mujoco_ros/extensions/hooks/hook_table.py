@@ -9,12 +9,15 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.extensions.hooks.callbacks import SIGNATURES, WITHOUT, compile_callback
+from mujoco_ros.extensions.hooks.callbacks import (
+    SIGNATURES,
+    WITHOUT,
+    CompiledHooks,
+    compile_callback,
+)
 from mujoco_ros.extensions.hooks.compiled import HookEntry, bytes_of
-from mujoco_ros.extensions.hooks.compiled_hooks import CompiledHooks
 from mujoco_ros.extensions.interface import Extension
-from mujoco_ros.extensions.runner import ExtensionRunner, raised
-from mujoco_ros.extensions.write_guard import WriteGuard, finite_check
+from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, finite_check, raised
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.sim.plant import Plant
 

@@ -1,15 +1,16 @@
 """The files that an MJCF consists of, and the size of the model that they describe."""
 
+import html
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from mujoco_ros.model.archives import model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.mjcf.tags import Tag, tags
 from mujoco_ros.model.scene.size_limits import (
     MAX_CELLS,
     MAX_COPIES,
@@ -19,6 +20,58 @@ from mujoco_ros.model.scene.size_limits import (
     too_large,
 )
 from mujoco_ros.model.uri import resolve
+
+_TAG = re.compile(
+    r"<\s*(?P<slash>/?)\s*(?P<name>[A-Za-z_][\w:.-]*)"
+    r"""(?P<attributes>(?:[^<>"']|"[^"]*"|'[^']*')*)>"""
+)
+_ATTRIBUTE = re.compile(r"""([A-Za-z_][\w:.-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_NOT_CONTENT = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"))
+
+
+class Tag(NamedTuple):
+    """A tag of an element.
+
+    Attributes:
+        name: Name of the element.
+        begins: Whether an element begins.
+        ends: Whether an element ends; both are true for an empty one.
+        text: Its attributes as in the text.
+    """
+
+    name: str
+    begins: bool
+    ends: bool
+    text: str
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The values of the attributes by name."""
+        found = _ATTRIBUTE.findall(self.text)
+        return {name: html.unescape(one or other) for name, one, other in found}
+
+
+def tags(text: str) -> Iterator[Tag]:
+    """Yield the tags of a text up to the first error, which the parser of the text reports."""
+    position = text.find("<")
+    while position >= 0:
+        for begin, end in _NOT_CONTENT:
+            if text.startswith(begin, position):
+                closed = text.find(end, position + len(begin))
+                if closed < 0:
+                    return
+                position = closed + len(end)
+                break
+        else:
+            found = _TAG.match(text, position)
+            if found is None:
+                return
+            position = found.end()
+            attributes, ends = found["attributes"], bool(found["slash"])
+            empty = attributes.rstrip().endswith("/")
+            yield Tag(found["name"], begins=not ends, ends=ends or empty, text=attributes)
+        position = text.find("<", position)
+
 
 _NAMED = ("body", "frame", "worldbody")
 """Elements that a model can attach to itself."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ, optical_frame, site_frame
+from mujoco_ros.model.naming import OPTICAL_WXYZ, optical_frame, site_frame
 from mujoco_ros.model.robot.layout import ModelLayout
 
 

@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.packages import package_directory, share_directory
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
-from mujoco_ros.model.urdf.exporting.mesh_cache import user_cache
+from mujoco_ros.model.urdf.exporting.meshes import user_cache
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.mesh_file import find_mesh
 

@@ -15,9 +15,8 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
 from mujoco_ros.model.sensors.lidars import Lidar, resolve_lidar
-from mujoco_ros.model.sensors.robot_sensors import RobotSensor, find_all_sensors
+from mujoco_ros.model.sensors.robot_sensors import RobotSensor, SensorFrame, find_all_sensors
 from mujoco_ros.model.sensors.sensor_arrays import SensorArray, find_arrays
-from mujoco_ros.model.sensors.sensor_frame import SensorFrame
 from mujoco_ros.model.sensors.sensor_states import SensorState, find_states
 
 _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.indexing import ROWS
+from mujoco_ros.model.robot.scope import ROWS
 
 _LARGEST = 1e15
 """Largest mass, inertia, size and so on (SI units). Joints are disabled by a damping of 1e11."""

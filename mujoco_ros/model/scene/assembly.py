@@ -17,6 +17,7 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.robot.number_limits import check_numbers
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
 from mujoco_ros.model.scene.compiler_silence import silence_compiler
@@ -33,7 +34,6 @@ from mujoco_ros.model.scene.engine_plugins import (
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
 from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
-from mujoco_ros.model.scene.pose_config import quaternion_wxyz
 from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars

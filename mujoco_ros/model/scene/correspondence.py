@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.indexing import JOINT_WIDTHS
+from mujoco_ros.model.robot.scope import JOINT_WIDTHS
 from mujoco_ros.model.scene.assembly import Assembly
 
 Pairs = tuple[np.ndarray, np.ndarray]

@@ -6,9 +6,9 @@ from enum import StrEnum
 import mujoco
 import numpy as np
 
+from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 
 _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 

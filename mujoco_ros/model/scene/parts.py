@@ -9,9 +9,9 @@ import mujoco
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.mjcf.files import check_files, check_text
-from mujoco_ros.model.mjcf.tags import tags
+from mujoco_ros.model.mjcf.files import check_files, check_text, tags
 from mujoco_ros.model.packages import package_directory
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -22,21 +22,20 @@ from mujoco_ros.model.scene.config import (
     SceneConfig,
 )
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
-from mujoco_ros.model.scene.robot_options.gravity_compensation import compensate_gravity
-from mujoco_ros.model.scene.robot_options.joint_options import apply_joint_options
+from mujoco_ros.model.scene.robot_options.joint_options import (
+    add_start,
+    apply_joint_options,
+    compensate_gravity,
+    derive_velocity_gains,
+    move_start,
+    start_within_limits,
+)
 from mujoco_ros.model.scene.robot_options.self_collision import (
     exclude_all,
     exclude_overlaps,
     exclude_pairs,
 )
-from mujoco_ros.model.scene.robot_options.start_pose import (
-    add_start,
-    move_start,
-    start_within_limits,
-)
-from mujoco_ros.model.scene.robot_options.velocity_servos import derive_velocity_gains
 from mujoco_ros.model.scene.size_limits import check_characters, check_spec
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars

@@ -26,8 +26,8 @@ from mujoco_ros.model.scene.config import (
 )
 from mujoco_ros.model.scene.engine_plugins import check_plugins_loaded
 from mujoco_ros.model.scene.file_header import header_comment, root_element
+from mujoco_ros.model.scene.model_folders import shipped_uri, shipped_worlds
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
-from mujoco_ros.model.scene.shipped import shipped_uri, shipped_worlds
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
 

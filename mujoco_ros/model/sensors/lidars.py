@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import mujoco
 
 from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
-from mujoco_ros.model.naming import check_name
+from mujoco_ros.model.naming import check_name, site_frame
+from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
 from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
-from mujoco_ros.model.robot.frame_names import site_frame
-from mujoco_ros.model.scene.pose_config import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.sensors.placement import check_rate, find_body
 
 MAX_RAYS = 1_000_000

@@ -13,26 +13,23 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.bridge.publishing.contact_states import ContactStates
-from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.bridge.publishing.topics import clock_topic
+from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
 from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.definitions import Definition, definition
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic
-from mujoco_ros.recording.ros.bag import TopicFile
-from mujoco_ros.recording.ros.qos import as_rosbag2
+from mujoco_ros.recording.metadata import Definition, Metadata, RecordedTopic, definition
+from mujoco_ros.recording.ros.bag import TopicFile, as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.wire.conversions import split
+from mujoco_ros.wire.names import ros_distribution
 from mujoco_ros.wire.qos import LATCHED
 from mujoco_ros.wire.shared_parameters import WrenchSign
-from mujoco_ros.wire.stamps import split
 
 _COMPRESSION = "zstd"
 _MOST_LISTED = 10

@@ -1,11 +1,13 @@
-"""Recording of topics into a bag."""
+"""Recording of selected topics into a bag, at simulated times."""
 
 import logging
 import math
+import re
 import time
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from operator import itemgetter
@@ -13,19 +15,111 @@ from typing import Any, Protocol
 
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.node import Node
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
 from rclpy.topic_endpoint_info import TopicEndpointInfo
+from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
-from mujoco_ros.recording.definitions import Definition, definition
-from mujoco_ros.recording.metadata import RecordedTopic
-from mujoco_ros.recording.ros.qos import as_rosbag2
-from mujoco_ros.recording.ros.sim_clock import SimClock
-from mujoco_ros.recording.selection import Selection
-from mujoco_ros.wire.graph_topics import message_class, subscription_qos
+from mujoco_ros.recording.metadata import Definition, RecordedTopic, definition
+from mujoco_ros.recording.ros.bag import as_rosbag2
+from mujoco_ros.wire.conversions import nanoseconds
+from mujoco_ros.wire.qos import message_class, subscription_qos
+
+
+@dataclass(frozen=True, kw_only=True)
+class Selection:
+    """Selected topics; without `topics` and `regex`, all.
+
+    Attributes:
+        topics: Names.
+        regex: Full match of the names to record; None selects none.
+        exclude: Full match of the names not to record; None excludes none.
+        hidden: Whether to record hidden topics, such as those of actions.
+    """
+
+    topics: frozenset[str] = frozenset()
+    regex: re.Pattern[str] | None = None
+    exclude: re.Pattern[str] | None = None
+    hidden: bool = False
+
+    def includes(self, name: str) -> bool:
+        """Return whether a topic is recorded."""
+        if self.exclude is not None and self.exclude.fullmatch(name):
+            return False
+        if name in self.topics:
+            return True
+        if not self.hidden and any(part.startswith("_") for part in name.split("/")):
+            return False
+        if self.regex is not None:
+            return self.regex.fullmatch(name) is not None
+        return not self.topics
+
+
+def absolute(names: Iterable[str]) -> frozenset[str]:
+    """Return topic names with a leading slash."""
+    return frozenset("/" + name.removeprefix("/") for name in names)
+
 
 _LOG = logging.getLogger(__name__)
 _DEPTH = 1000
-"""Queue length of a subscription: one second of a topic at 1 kHz."""
+_CAPACITY = 4000
+"""Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
+
+
+class SimClock:
+    """Recent ticks of /clock with their reception times."""
+
+    def __init__(self, node: Node) -> None:
+        """Subscribe to /clock; `update` takes its messages."""
+        self._subscription = node.create_subscription(
+            Clock,
+            "/clock",
+            lambda _message: None,
+            QoSProfile(depth=_DEPTH, reliability=ReliabilityPolicy.BEST_EFFORT),
+            raw=True,
+            event_callbacks=SubscriptionEventCallbacks(use_default_callbacks=False),
+        )
+        self._is_warned = False
+        self._received: deque[int] = deque(maxlen=_CAPACITY)
+        self._simulated: deque[int] = deque(maxlen=_CAPACITY)
+
+    @property
+    def started(self) -> bool:
+        """Whether any tick was received."""
+        return bool(self._received)
+
+    def update(self) -> None:
+        """Take the received ticks."""
+        take = self._subscription.handle.take_message
+        # A publisher that is faster than this loop does not keep it from ending.
+        for data, info in islice(iter(partial(take, Clock, True), None), _DEPTH):
+            try:
+                simulated = nanoseconds(deserialize_message(data, Clock).clock)
+            except Exception:  # the middleware raises its own kinds
+                self._warn("messages of /clock that have no time are ignored")
+                continue
+            if simulated >= 0:
+                self.add(info["received_timestamp"] or time.time_ns(), simulated)
+            else:
+                self._warn(f"negative times of /clock are ignored: {simulated} ns")
+
+    def _warn(self, text: str) -> None:
+        if not self._is_warned:
+            self._is_warned = True
+            _LOG.warning("%s", text)
+
+    def add(self, received: int, simulated: int) -> None:
+        """Add a tick: reception time and simulated time [ns]."""
+        self._received.append(received)
+        self._simulated.append(simulated)
+
+    def time_at(self, received: int) -> int:
+        """Return the simulated time at a reception time [ns]."""
+        index = bisect_right(self._received, received)
+        return self._simulated[max(0, index - 1)]
+
+
 _SEQUENCES = 1 << 32
 _MARGIN_NS = 2_000_000
 """Longest time from a message's reception stamp until it can be taken."""

@@ -9,11 +9,10 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
 from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.definitions import definition
 from mujoco_ros.recording.folder_lock import locked
 from mujoco_ros.recording.mcap_scan import McapScan
-from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span
-from mujoco_ros.wire.distribution import ros_distribution
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
+from mujoco_ros.wire.names import ros_distribution
 
 _ROSBAG2 = "rosbag2"
 """Name of the record in a file that repeats metadata.yaml."""

@@ -11,10 +11,10 @@ from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
+from mujoco_ros.bridge.tf.frame_plan import StaticFrames
 from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
-from mujoco_ros.bridge.tf.static_frames import StaticFrames
 from mujoco_ros.control.events import SimulationReset
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.stepping.pacer import Pacer

@@ -32,7 +32,7 @@ from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
     is_reset,
 )
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 _LOG = logging.getLogger(__name__)
 _HOLD_NS = 200_000_000

@@ -15,7 +15,7 @@ from mujoco_ros.control.cartesian.commands import (
     WrenchTarget,
 )
 from mujoco_ros.control.cartesian.settings import CartesianSettings
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.cartesian.chain import FrameChain

@@ -8,10 +8,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.cartesian.commands import FixedFrame
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import EFFORT, POSITION
+from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.robot.actuator_limits import joint_effort
+from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.cartesian.chain import ChainJoints, FrameChain

@@ -1,6 +1,6 @@
-"""The imperfections of one robot."""
+"""The imperfections of one robot: sensors, buses, and motors."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import mujoco
@@ -11,11 +11,227 @@ from mujoco_ros.model.realism.channel_settings import ActuatorChannel, Channel
 from mujoco_ros.model.realism.realism_config import Entry, Section
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.realism.channel import SavedChannel
-from mujoco_ros.sim.realism.drive_commands import DriveCommands
-from mujoco_ros.sim.realism.measurements import Measurements
-from mujoco_ros.sim.realism.motor_limits import MotorLimits
+from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel, SavedChannel
+from mujoco_ros.sim.realism.measurements import Measurements, transport
 from mujoco_ros.sim.sample import Sample
+
+
+class MotorLimits:
+    """Limits the force ranges of actuators on joints at every step.
+
+    In the direction of motion, the largest effort of a joint is on the line from `stall_effort` at
+    standstill to zero at `no_load_velocity`; against it, it is not lowered. Copper losses heat the
+    winding, a thermal mass of first order, and its temperature lowers all efforts.
+
+    Attributes:
+        temperature: Of the winding of each motor [°C].  # (m,)
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        data: mujoco.MjData,
+        drives: Drives,
+        groups: Iterable[tuple[str, np.ndarray]],
+    ) -> None:
+        """Limit the actuators on the joints of each entry.
+
+        Args:
+            model: The model.
+            data: The state.
+            drives: The actuators of all joints.
+            groups: Name of each entry, and its joints, indices into the joints of all robots.
+        """
+        self._model, self._data, self._limits = model, data, drives.force_limits
+        self._entry: list[str] = []
+        rows: list[tuple[int, int, int]] = []  # actuator, joint, actuators on the joint
+        for name, joints in groups:
+            for joint in joints.tolist():
+                actuators = sorted(drives.actuators(joint))
+                rows += [(it, joint, len(actuators)) for it in actuators]
+                self._entry += [name] * len(actuators)
+        self._actuators, self._joints, sharing = np.array(rows, dtype=np.intp).reshape(-1, 3).T
+        self._outputs = model.actuator_outadr[self._actuators]
+        self._gear = model.actuator_gear[self._outputs, 0] * sharing  # joint effort per force
+        self._direction = np.sign(self._gear)
+        self._gear = np.abs(self._gear)
+        self._sharing = sharing
+        count = len(rows)
+        self.temperature = np.zeros(count)
+        self._ambient = np.zeros(count)
+        self._acts = False
+
+    def configure(self, settings: dict[str, ActuatorChannel], timestep: float) -> None:
+        """Set the settings of the entries by name, and the simulated time of a step [s]."""
+        acted = self._acts
+
+        def of(name: str) -> np.ndarray:
+            return np.array([getattr(settings[entry], name) for entry in self._entry], dtype=float)
+
+        peak, stall, speed = of("peak_effort"), of("stall_effort"), of("no_load_velocity")
+        self._peak = np.where(peak > 0.0, peak, np.inf) / self._gear
+        has_line = (stall > 0.0) & (speed > 0.0)
+        self._stall = np.where(has_line, stall, np.inf) / self._gear
+        self._slope = np.where(has_line, 1.0 / np.where(speed > 0.0, speed, 1.0), 0.0)
+        self._slope *= self._direction
+        loss = of("copper_loss")
+        self._heating = loss * of("thermal_resistance") * (self._gear / self._sharing) ** 2
+        self._ambient = of("ambient_temperature")
+        self._decay = -np.expm1(-timestep / np.maximum(of("thermal_time_constant"), 1e-9))
+        self._derating_end = of("derating_end")
+        self._derating_width = self._derating_end - of("derating_start")
+        self._heats = bool(self._heating.any())
+        self._acts = self._heats or bool((peak > 0.0).any() or has_line.any())
+        if acted and not self._acts:
+            self._limits.apply(self._actuators)
+
+    def check(self, name: str, settings: ActuatorChannel, where: str) -> None:
+        """Reject derating of motors that have no limit of effort.
+
+        Raises:
+            UserInputError: A motor of the entry has none.
+        """
+        has_limit = settings.peak_effort or (settings.stall_effort and settings.no_load_velocity)
+        if has_limit or not settings.copper_loss:
+            return
+        for entry, actuator in zip(self._entry, self._actuators.tolist(), strict=True):
+            if entry == name and not self._limits.limited[actuator]:
+                raise UserInputError(
+                    f"{where}: actuator '{self._model.actuator(actuator).name}' has no limit of "
+                    "effort that heat can lower; set 'peak_effort', or 'stall_effort' and "
+                    "'no_load_velocity'"
+                )
+
+    def reset(self) -> None:
+        """Let the motors be cold."""
+        self.temperature[:] = self._ambient
+        if self._acts:
+            self._limits.apply(self._actuators)
+
+    def heat(self) -> None:
+        """Heat the motors by the efforts of the last step."""
+        if self._heats:
+            force = self._data.actuator_force[self._outputs]
+            steady = self._ambient + self._heating * force * force
+            self.temperature += self._decay * (steady - self.temperature)
+
+    def update(self, dq: np.ndarray) -> None:
+        """Set the limits of the next step.
+
+        Args:
+            dq: Velocities of all joints [rad/s or m/s].  # (n,)
+        """
+        if not self._acts:
+            return
+        limits, actuators = self._limits, self._actuators
+        share = self._slope * dq[self._joints]
+        most = np.minimum(self._peak, self._stall * np.maximum(1.0 - share, 0.0))
+        least = np.minimum(self._peak, self._stall * np.maximum(1.0 + share, 0.0))
+        # Against the motion, the line would exceed the effort at standstill.
+        np.minimum(most, self._stall, out=most)
+        np.minimum(least, self._stall, out=least)
+        own = limits.ranges[actuators]
+        limited = limits.limited[actuators]
+        low = np.where(limited, np.maximum(own[:, 0], -least), -least)
+        high = np.where(limited, np.minimum(own[:, 1], most), most)
+        if self._heats:
+            factor = (self._derating_end - self.temperature) / self._derating_width
+            hot = factor < 1.0
+            if hot.any():
+                factor = np.maximum(factor[hot], 0.0)
+                low[hot] *= factor
+                high[hot] *= factor
+        has_limit = np.isfinite(low) & np.isfinite(high)
+        model = self._model
+        model.actuator_forcelimited[actuators] = has_limit
+        chosen = actuators[has_limit]
+        factors = limits.factors[chosen]
+        model.actuator_forcerange[chosen, 0] = factors * low[has_limit]
+        model.actuator_forcerange[chosen, 1] = factors * high[has_limit]
+
+
+ROWS = 3
+"""Position, velocity and effort."""
+
+
+class DriveCommands:
+    """Transports the references of joints to their drives.
+
+    Attributes:
+        channel: The references, for each entry the rows of its joints.
+    """
+
+    def __init__(self, key: str, seed: int, groups: Iterable[tuple[str, np.ndarray]]) -> None:
+        """Transport the references of the joints of each entry.
+
+        Args:
+            key: Name that distinguishes the random numbers.
+            seed: Seed of the simulation.
+            groups: Name of each entry, and its joints, indices into the joints of all robots.
+        """
+        self._groups = list(groups)
+        joints = [np.array([], dtype=np.intp), *(joints for _, joints in self._groups)]
+        self._joints = np.concatenate(joints)
+        rows = [np.repeat(np.arange(ROWS), len(joints)) for _, joints in self._groups]
+        self._rows = np.concatenate([np.array([], dtype=np.intp), *rows])
+        columns = [np.tile(joints, ROWS) for _, joints in self._groups]
+        self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
+        self._truth = np.zeros(len(self._rows))
+        self.channel = ImperfectChannel(key, seed, len(self._rows))
+        self._has_play = False
+
+    def configure(self, settings: dict[str, ActuatorChannel], timestep: float) -> None:
+        """Set the settings of the entries by name, and the simulated time of a step [s]."""
+        streams, first = [], 0
+        for name, joints in self._groups:
+            own, count = settings[name], len(joints)
+            numbers = slice(first, first + ROWS * count)
+            first = numbers.stop
+            zeros = (0.0,) * (ROWS * count)
+            quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
+            streams.append(
+                ChannelPart(
+                    numbers=numbers,
+                    transport=transport(own),
+                    noise=zeros,
+                    noise_density=zeros,
+                    bias=zeros,
+                    bias_walk=zeros,
+                    quantisation=tuple(np.repeat(quanta, count).tolist()),
+                )
+            )
+        if streams:
+            self.channel.configure(streams, timestep)
+        widths = [np.full(len(joints), settings[name].backlash) for name, joints in self._groups]
+        play = np.concatenate([np.zeros(0), *widths])
+        self._has_play = bool(play.any())
+        self._half_play = 0.5 * play[play > 0.0]
+        self._loose = self._joints[play > 0.0]
+
+    def send(self, references: np.ndarray, sent: np.ndarray) -> None:
+        """Write the references (3, n) that have arrived to those of the drives (3, n)."""
+        np.copyto(self._truth, references[self._rows, self._columns])
+        self.channel.update(self._truth)
+        sent[self._rows, self._columns] = self.channel.output
+
+    def add_play(self, sent: np.ndarray, q: np.ndarray, dq: np.ndarray) -> None:
+        """Change the references of the drives (3, n) where the gears of joints have play.
+
+        Within the play, the motor does not touch the joint: the reference is the joint's own
+        position and velocity, so that the PD law exerts nothing. Beyond, it is the flank.
+
+        Args:
+            sent: The references, changed in place.
+            q: Positions of all joints [rad or m].  # (n,)
+            dq: Velocities [rad/s or m/s].  # (n,)
+        """
+        if not self._has_play:
+            return
+        loose, half = self._loose, self._half_play
+        wanted, position = sent[0, loose], q[loose]
+        flank = np.minimum(np.maximum(position, wanted - half), wanted + half)
+        sent[0, loose] = flank
+        sent[1, loose] = np.where(flank == position, dq[loose], sent[1, loose])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,316 @@
-"""The PD gains of all robots: those in force, and those that a reset restores."""
+"""The PD gains of all robots: configured, derived from inertia, in force, and after a reset."""
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple
 
+import mujoco
 import numpy as np
 
-from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.gains import LARGEST_GAIN, Gains, load_gains
+from mujoco_ros.model.robot.actuators import joint_effort
+from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
+from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Pairs
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.robot_options.joint_options import (
+    BANDWIDTH_HZ,
+    DAMPING_RATIO,
+    LEAST_INERTIA,
+    gain_options,
+)
 from mujoco_ros.sim.drives import Drives
+
+_IMPLICIT = (
+    int(mujoco.mjtIntegrator.mjINT_IMPLICIT),
+    int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST),
+    int(mujoco.mjtIntegrator.mjINT_DISCRETE),
+)
+_SAMPLES = 32
+# Part of the limit of stability that the damping uses with an explicit integrator.
+_EXPLICIT_MARGIN = 0.5
+
+
+class DerivedGains(NamedTuple):
+    """Gains of driven joints.
+
+    Attributes:
+        used: The gains that are stable with the timestep.
+        wanted: The gains of the rule, which are at least as large.
+    """
+
+    used: Gains
+    wanted: Gains
+
+
+def derive_gains(
+    model: mujoco.MjModel, qpos: np.ndarray, robot: Joints, servo: np.ndarray, timestep: float
+) -> DerivedGains:
+    """Derive the gains of joints as ``kp = J w²`` and ``kd = 2 z J w - d``.
+
+    w is the natural frequency, z the damping ratio, d the damping of the joint in the model. J is
+    at least what d demands for the same frequency and ratio, so that such a joint is not slow.
+
+    With an implicit integrator, J is the largest inertia that the joint carries with the other
+    joints locked, over the start and random configurations within the position limits, and at least
+    `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are stable while
+    ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however, is integrated
+    explicitly, and would alternate between its limits for ever where ``kd·timestep`` exceeds twice
+    the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times the smallest
+    inertia.
+
+    With an explicit integrator, J is the inertia with all other joints free, in the start, and w is
+    reduced to what is stable with the coupling of the joints there.
+
+    Args:
+        model: The model.
+        qpos: Configuration at the start.  # (nq,)
+        robot: Scalar joints of the robot.
+        servo: Indices of the driven ones in `robot`.  # (n,)
+        timestep: Simulated time between steps [s].
+
+    Returns:
+        Gains of the driven joints.  # (n,)
+    """
+    data = mujoco.MjData(model)
+    data.qpos[:] = qpos
+    wanted_rate = 2.0 * np.pi * BANDWIDTH_HZ
+    if int(model.opt.integrator) in _IMPLICIT:
+        rate = min(wanted_rate, DAMPING_RATIO / timestep)
+        smallest, largest = _locked_inertia(model, data, robot, servo)
+        least = [LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[j])] for j in robot.ids[servo]]
+        limited = np.isfinite([joint_effort(model, int(joint)) for joint in robot.ids[servo]])
+        most = np.where(limited, smallest / (DAMPING_RATIO * rate * timestep), np.inf)
+        wanted_inertia = np.maximum(largest, least)
+        inertia = np.minimum(wanted_inertia, most)
+    else:
+        wanted_inertia, coupling = _free_inertia(model, data, robot.dof[servo])
+        inertia = wanted_inertia
+        rate = min(wanted_rate, _EXPLICIT_MARGIN / (DAMPING_RATIO * coupling * timestep))
+    damping = model.dof_damping[robot.dof[servo]]
+    return DerivedGains(
+        _gains(inertia, rate, damping), _gains(wanted_inertia, wanted_rate, damping)
+    )
+
+
+def _gains(inertia: np.ndarray, rate: float, damping: np.ndarray) -> Gains:
+    needed = np.maximum(2.0 * DAMPING_RATIO * inertia * rate, damping)
+    return Gains(
+        kp=np.minimum(needed * rate / (2.0 * DAMPING_RATIO), LARGEST_GAIN),
+        kd=np.minimum(needed - damping, LARGEST_GAIN),
+    )
+
+
+def _locked_inertia(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: Joints, servo: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the smallest and largest inertia about driven joints with the others locked.
+
+    Each is over the present and random configurations.  # (n,)
+    """
+    random = np.random.default_rng(0)
+    start, limits = data.qpos[robot.qpos].copy(), model.jnt_range[robot.ids].T.copy()
+    limited = model.jnt_limited[robot.ids].astype(bool)
+    turns = model.jnt_type[robot.ids] == int(mujoco.mjtJoint.mjJNT_HINGE)
+    limits[:, ~limited] = np.where(turns[~limited], [[-np.pi], [np.pi]], start[~limited])
+    moving = _moved_dofs(model, robot.dof[servo])
+    diagonal = model.M_rowadr + model.M_rownnz - 1
+    smallest, largest = np.full(len(servo), np.inf), np.zeros(len(servo))
+    moved = np.zeros(model.nv)
+    for sample in range(_SAMPLES):
+        if sample:
+            data.qpos[robot.qpos] = random.uniform(*limits)
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+        mujoco.mj_tendon(model, data)
+        mujoco.mj_makeM(model, data)
+        inertia = data.M[diagonal[robot.dof[servo]]]
+        np.minimum(smallest, inertia, out=smallest)
+        for index, direction in moving.items():
+            mujoco.mj_mulM(model, data, moved, direction)
+            inertia[index] = direction @ moved
+        np.maximum(largest, inertia, out=largest)
+    return smallest, largest
+
+
+def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray]:
+    """Return the velocities of all joints at unit velocity of a joint that others mimic.
+
+    Args:
+        model: The model.
+        dofs: Addresses of joints in qvel.  # (n,)
+
+    Returns:
+        Velocities (nv,) by index in `dofs`, for the joints that others mimic.
+    """
+    moved: dict[int, np.ndarray] = {}
+    index_of = {int(dof): index for index, dof in enumerate(dofs)}
+    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
+        mimic, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+        index = index_of.get(int(model.jnt_dofadr[leader])) if leader >= 0 else None
+        if index is None or not model.eq_active0[row]:
+            continue
+        if index not in moved:
+            moved[index] = np.zeros(model.nv)
+            moved[index][dofs[index]] = 1.0
+        moved[index][model.jnt_dofadr[mimic]] = model.eq_data[row, 1]
+    return moved
+
+
+def _free_inertia(
+    model: mujoco.MjModel, data: mujoco.MjData, dofs: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Return the inertia about each joint with the others free, and their coupling.
+
+    Args:
+        model: The model.
+        data: State whose positions count.
+        dofs: Addresses of the joints in qvel.  # (n,)
+
+    Returns:
+        Inertias (n,), and the largest eigenvalue of their inverse, normalized to a unit diagonal.
+    """
+    mujoco.mj_forward(model, data)
+    unit = np.zeros((len(dofs), model.nv))
+    unit[np.arange(len(dofs)), dofs] = 1.0
+    acceleration = np.zeros_like(unit)
+    mujoco.mj_solveM(model, data, acceleration, unit)
+    inverse = acceleration[:, dofs]
+    inertia = 1.0 / np.diag(inverse)
+    scale = np.sqrt(inertia)
+    return inertia, float(np.linalg.eigvalsh(inverse * np.outer(scale, scale)).max())
+
+
+_LOG = logging.getLogger(__name__)
+_REDUCED = 0.99
+"""Part of a wanted gain below which the gain counts as reduced."""
+
+
+def configured_gains(
+    assembly: Assembly,
+    layout: ModelLayout,
+    data: mujoco.MjData,
+    servos: np.ndarray,
+    timestep: float,
+    known: Collection[Part] = (),
+) -> Gains:
+    """Read the gains files of robots, and derive the gains of robots without one.
+
+    Gains of single joints in the scene precede both.
+
+    Args:
+        assembly: The scene.
+        layout: Its robots.
+        data: The initial state.
+        servos: Which joints have a PD servo, over the joints of all robots.  # (n,) bool
+        timestep: Simulated time between steps [s].
+        known: Robots whose gains are set already.
+
+    Returns:
+        Gains over the joints of all robots; zero where there is no servo, or the gains are set.
+
+    Raises:
+        UserInputError: A gains file is invalid, or the scene has gains of a joint without a servo.
+    """
+    kp, kd = np.zeros(len(servos)), np.zeros(len(servos))
+    robots = zip(
+        *(assembly.robots, assembly.config.robots, layout.robots, layout.columns), strict=True
+    )
+    for part, config, robot, columns in robots:
+        if part in known:
+            continue
+        names, servo = robot.joints.names, np.flatnonzero(servos[columns])
+        own = gain_options(config.joints, [names[i] for i in servo], f"robot '{robot.name}'")
+        if config.gains is not None:
+            required = tuple(names[i] for i in servo)
+            gains = load_gains(assembly.config.path(config.gains), names, required)
+            kp[columns][servo], kd[columns][servo] = gains.kp[servo], gains.kd[servo]
+        elif servo.size:
+            _LOG.warning(
+                "robot '%s' has no gains file: PD gains of its %d torque motors are derived from "
+                "their inertias, for a bandwidth of %g Hz and a damping ratio of %g",
+                robot.name,
+                servo.size,
+                BANDWIDTH_HZ,
+                DAMPING_RATIO,
+            )
+            derived = derive_gains(assembly.model, data.qpos, robot.joints, servo, timestep)
+            kp[columns][servo], kd[columns][servo] = derived.used.kp, derived.used.kd
+            _warn_of_reduced_gains(robot, servo, derived, own)
+            if not robot.bases:
+                _warn_of_weak_motors(assembly.model, data, robot, servo)
+        for joint, given in own.items():
+            index = columns.start + names.index(joint)
+            for gains_of_all, gain in zip((kp, kd), given, strict=True):
+                if gain is not None:
+                    gains_of_all[index] = gain
+    return Gains(kp=kp, kd=kd)
+
+
+def weak_motors(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, driven: np.ndarray
+) -> list[tuple[str, float, float]]:
+    """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
+
+    Args:
+        model: The model.
+        data: State with its forces computed.
+        robot: The robot.
+        driven: Indices of the joints in question, of the robot's.  # (n,)
+
+    Returns:
+        Name, weight and effort limit of each [Nm or N].
+    """
+    dofs = robot.joints.dof[driven]
+    # Compensation that is no effort of an actuator carries its part.
+    passive = ~model.jnt_actgravcomp[robot.joints.ids[driven]].astype(bool)
+    weights = abs(data.qfrc_bias[dofs] - passive * data.qfrc_gravcomp[dofs])
+    limits = [joint_effort(model, int(joint)) for joint in robot.joints.ids[driven]]
+    return [
+        (robot.joints.names[joint], float(weight), limit)
+        for joint, weight, limit in zip(driven, weights, limits, strict=True)
+        if weight > limit
+    ]
+
+
+def _warn_of_weak_motors(
+    model: mujoco.MjModel, data: mujoco.MjData, robot: RobotLayout, servo: np.ndarray
+) -> None:
+    """Log the motors that cannot carry the weight of a robot with a fixed base at the start."""
+    weak = [
+        f"{name} ({weight:.3g} of {limit:.3g})"
+        for name, weight, limit in weak_motors(model, data, robot, servo)
+    ]
+    if weak:
+        _LOG.warning(
+            "robot '%s': the weight at the start is more than these motors can hold, in Nm or N: "
+            "%s",
+            robot.name,
+            ", ".join(weak),
+        )
+
+
+def _warn_of_reduced_gains(
+    robot: RobotLayout, servo: np.ndarray, derived: DerivedGains, own: Collection[str]
+) -> None:
+    """Log the derived gains that are smaller than wanted, but not for joints with their own."""
+    used, wanted = derived
+    reduced = [
+        f"{name} (kp {wanted.kp[row]:.4g} to {used.kp[row]:.4g}, "
+        f"kd {wanted.kd[row]:.4g} to {used.kd[row]:.4g})"
+        for row, name in enumerate(robot.joints.names[joint] for joint in servo)
+        if name not in own
+        and (used.kp[row] < _REDUCED * wanted.kp[row] or used.kd[row] < _REDUCED * wanted.kd[row])
+    ]
+    if reduced:
+        _LOG.warning(
+            "robot '%s': the timestep and the integrator allow only smaller gains of these joints, "
+            "so they are slower: %s; a smaller timestep allows more, and so does the integrator "
+            "implicitfast instead of Euler",
+            robot.name,
+            ", ".join(reduced),
+        )
+
 
 KP, KD = 0, 1
 

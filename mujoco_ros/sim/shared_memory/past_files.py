@@ -14,8 +14,16 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.state.state_vector import state_fields, state_vector
-from mujoco_ros.sim.state_log.fields import DERIVED, Field, to_json
-from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
+from mujoco_ros.sim.state_log.row_format import (
+    DERIVED,
+    MAGIC,
+    ROWS,
+    SEGMENT,
+    Field,
+    to_json,
+    write_all,
+    write_record,
+)
 from mujoco_ros.sim.state_log.segment_header import pack
 
 _KIND = "file of the past states"

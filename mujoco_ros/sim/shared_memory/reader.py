@@ -20,11 +20,10 @@ from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_fence import fence, no_fence
-from mujoco_ros.sim.shared_memory.model_values import scatter
+from mujoco_ros.sim.shared_memory.memory_block import fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
-from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment
-from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays
+from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, copies, row_arrays
+from mujoco_ros.sim.state.model_edits import scatter
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.segment_header import assembly
 

@@ -7,10 +7,10 @@ import numpy as np
 
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.robot.indexing import JOINT_WIDTHS
+from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.robot.scope import JOINT_WIDTHS
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,9 +1,11 @@
-"""Edits of a compiled model."""
+"""Edits of a compiled model, and its fields that can change at run time as one vector."""
+
+from typing import Any
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.indexing import ROWS
+from mujoco_ros.model.robot.scope import ROWS
 from mujoco_ros.model.scene.correspondence import Correspondence
 
 OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
@@ -38,3 +40,73 @@ class ModelEdits:
 
 def _are_ids(name: str, array: np.ndarray) -> bool:
     return name.endswith("id") and array.dtype.kind == "i"
+
+
+APPEARANCE_FIELDS = ("geom_rgba", "geom_size", "site_rgba", "tendon_rgba", "mat_rgba")
+_ACTUATOR_FIELDS = (
+    "actuator_gainprm",
+    "actuator_biasprm",
+    "actuator_forcerange",
+    "actuator_forcelimited",
+)
+
+
+class ModelValues:
+    """The appearance, the gains and limits of the actuators, and the engine's options of a model.
+
+    Attributes:
+        numbers: All values since the last `read`.  # (n,)
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Read the values."""
+        fields = [getattr(model, name) for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS)]
+        options = [(name, getattr(model.opt, name)) for name in OPTIONS]
+        # The arrays are views of the memory of the model; numbers are read by their names.
+        self._arrays: list[tuple[slice, np.ndarray]] = []
+        self._scalars: list[tuple[int, str]] = []
+        self._options, size = model.opt, 0
+        for name, value in [*(("", array) for array in fields), *options]:
+            if np.ndim(value):
+                self._arrays.append((slice(size, size + value.size), value.reshape(-1)))
+            else:
+                self._scalars.append((size, name))
+            size += np.size(value)
+        self.numbers = np.empty(size)
+        self.read()
+
+    def read(self) -> None:
+        """Update `numbers`."""
+        numbers, options = self.numbers, self._options
+        for part, array in self._arrays:
+            numbers[part] = array
+        for index, name in self._scalars:
+            numbers[index] = getattr(options, name)
+
+
+def gather(model: mujoco.MjModel) -> np.ndarray:
+    """Return the present values of `ModelValues`."""
+    return ModelValues(model).numbers
+
+
+def scatter(model: mujoco.MjModel, numbers: np.ndarray) -> None:
+    """Write the vector from `gather` to a model with the same structure."""
+    sizes, first = model.geom_size.copy(), 0
+    for name in (*APPEARANCE_FIELDS, *_ACTUATOR_FIELDS):
+        array = getattr(model, name)
+        array[:] = numbers[first : first + array.size].reshape(array.shape)
+        first += array.size
+    for name in OPTIONS:
+        present = getattr(model.opt, name)
+        size = np.size(present)
+        setattr(model.opt, name, _as(present, numbers[first : first + size]))
+        first += size
+    if not np.array_equal(sizes, model.geom_size):
+        mujoco.mj_setConst(model, mujoco.MjData(model))  # bounding volumes depend on the sizes
+
+
+def _as(present: Any, numbers: np.ndarray) -> Any:
+    """Return numbers as an option of the type of `present`."""
+    if np.ndim(present):
+        return numbers.reshape(np.shape(present))
+    return float(numbers[0]) if isinstance(present, float) else int(numbers[0])

@@ -9,8 +9,8 @@ from mujoco_ros.model.robot.number_limits import END_OF_TIME_S, check_time
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state_log.fields import DERIVED
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
+from mujoco_ros.sim.state_log.row_format import DERIVED
 
 
 class LogPosition(NamedTuple):

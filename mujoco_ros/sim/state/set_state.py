@@ -1,22 +1,254 @@
-"""Setting the state of joints, floating bases and bodies between two steps, all or nothing."""
+"""Setting the state of joints, floating bases and bodies between two steps."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import JOINT_LIMIT_SLACK, clamp_to_limits
 from mujoco_ros.control.settings import OutOfLimits
+from mujoco_ros.model.naming import joint_name
+from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.entities import Entity, EntityKind
+from mujoco_ros.sim.drives import holding_activation, holding_control
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.held_actuators import hold_actuators
-from mujoco_ros.sim.state.joint_couplings import CouplingConflictError, coupled_state
-from mujoco_ros.sim.state.settable_joints import SettableJoint
+from mujoco_ros.sim.state.state_vector import fill_delay
+
+_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SettableJoint:
+    """A hinge or slide joint.
+
+    Attributes:
+        name: Its name in requests and messages.
+        joint: Its index in the model.
+        robot: Index of its robot; None for a joint of an object or of the world.
+        column: Its index among the joints of its robot.
+    """
+
+    name: str
+    joint: int
+    robot: int | None = None
+    column: int = 0
+
+
+def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:
+    """Return all scalar joints by name, those of robots first.
+
+    The name of a robot's joint has the robot's namespace before it, if it has one, as in the names
+    of parameters. Others have their name in the model, with dots instead of slashes.
+    """
+    found: dict[str, SettableJoint] = {}
+    for index, robot in enumerate(layout.robots):
+        pairs = zip(robot.joints.names, robot.joints.ids, strict=True)
+        for column, (own_name, joint) in enumerate(pairs):
+            name = joint_name(robot.namespace, own_name)
+            found[name] = SettableJoint(name=name, joint=int(joint), robot=index, column=column)
+    taken = {it.joint for it in found.values()}
+    for joint in range(model.njnt):
+        if joint in taken or model.jnt_type[joint] not in _SCALAR:
+            continue
+        name = model.joint(joint).name.replace("/", ".") or f"joint{joint}"
+        while name in found:
+            name += "_joint"
+        found[name] = SettableJoint(name=name, joint=joint)
+    return found
+
+
+_EQUALITIES_DISABLED = int(mujoco.mjtDisableBit.mjDSBL_EQUALITY)
+_TOLERANCE = 1e-3
+"""Largest difference from what a constraint demands [rad or m, and per second]."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Coupling:
+    """An active equality constraint between a joint and the leading one, or a constant (-1)."""
+
+    name: str
+    dependent: int
+    leading: int
+    coefficients: tuple[float, ...]
+    start: float  # position of the dependent joint in qpos0
+    leading_start: float
+
+    def position(self, leading: float) -> float:
+        """Return the position of the dependent joint for that of the leading one [rad or m]."""
+        offset, value = leading - self.leading_start, 0.0
+        for coefficient in reversed(self.coefficients):
+            value = value * offset + coefficient
+        return self.start + value
+
+    def velocity(self, leading: float, leading_velocity: float) -> float:
+        """Return the velocity of the dependent joint for the state of the leading one."""
+        offset, slope = leading - self.leading_start, 0.0
+        for power in range(len(self.coefficients) - 1, 0, -1):
+            slope = slope * offset + power * self.coefficients[power]
+        return slope * leading_velocity
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether the position of the dependent joint determines that of the leading one."""
+        _, slope, *higher = self.coefficients
+        return self.leading >= 0 and slope != 0.0 and not any(higher)
+
+    def inverse(self) -> "_Coupling":
+        """Return a linear coupling with the roles swapped."""
+        offset, slope = self.coefficients[:2]
+        return _Coupling(
+            name=self.name,
+            dependent=self.leading,
+            leading=self.dependent,
+            coefficients=(-offset / slope, 1.0 / slope, 0.0, 0.0, 0.0),
+            start=self.leading_start,
+            leading_start=self.start,
+        )
+
+
+class CouplingConflictError(ValueError):
+    """A joint is set to where an equality constraint does not leave it.
+
+    Attributes:
+        dependent: Index of the joint.
+        leading: Index of the joint that it follows; None if the constraint holds it.
+        constraint: Name of the constraint.
+        quantity: ``position`` or ``velocity``.
+        demanded: The value that the constraint demands.
+    """
+
+    def __init__(self, coupling: _Coupling, quantity: str, demanded: float) -> None:
+        super().__init__(coupling.name)
+        self.dependent, self.constraint = coupling.dependent, coupling.name
+        self.leading = None if coupling.leading < 0 else coupling.leading
+        self.quantity, self.demanded = quantity, demanded
+
+
+def coupled_state(
+    model: mujoco.MjModel,
+    data: mujoco.MjData,
+    positions: Mapping[int, float],
+    velocities: Mapping[int, float],
+) -> tuple[dict[int, float], dict[int, float]]:
+    """Return positions and velocities by joint, with those of the joints that follow.
+
+    A joint follows the leading one, along chains, unless it is set itself. With a linear
+    constraint, which mimic joints and fingers have, the leading one follows as well.
+
+    Args:
+        model: The model.
+        data: The present state, with the constraints that are active.
+        positions: Positions to set, by joint [rad or m].
+        velocities: Velocities to set, by joint [rad/s or m/s].
+
+    Raises:
+        CouplingConflictError: A joint is set without the leading one, and not to its place.
+    """
+    q, v = dict(positions), dict(velocities)
+    couplings = list(_couplings(model, data))
+    ways = [*couplings, *(it.inverse() for it in couplings if it.is_linear)]
+
+    def position(joint: int) -> float:
+        return 0.0 if joint < 0 else q.get(joint, float(data.qpos[model.jnt_qposadr[joint]]))
+
+    def velocity(joint: int) -> float:
+        return 0.0 if joint < 0 else v.get(joint, float(data.qvel[model.jnt_dofadr[joint]]))
+
+    while way := next((it for it in ways if it.leading in q and it.dependent not in q), None):
+        q[way.dependent] = way.position(q[way.leading])
+    reached = set(velocities)
+    for joints in ((), positions):  # joints that are set without a velocity keep theirs
+        reached.update(joints)
+        while way := next(
+            (it for it in ways if it.leading in reached and it.dependent not in reached), None
+        ):
+            v[way.dependent] = way.velocity(position(way.leading), velocity(way.leading))
+            reached.add(way.dependent)
+    for it in couplings:
+        if it.dependent in q and it.leading not in q:
+            _check(it, "position", q[it.dependent], it.position(position(it.leading)))
+        if it.dependent in v and it.leading not in reached:
+            demanded = it.velocity(position(it.leading), velocity(it.leading))
+            _check(it, "velocity", v[it.dependent], demanded)
+    return q, v
+
+
+def _check(coupling: _Coupling, quantity: str, value: float, demanded: float) -> None:
+    if abs(value - demanded) > _TOLERANCE:
+        raise CouplingConflictError(coupling, quantity, demanded)
+
+
+def _couplings(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[_Coupling]:
+    if model.opt.disableflags & _EQUALITIES_DISABLED:
+        return
+    for equality in range(model.neq):
+        if model.eq_type[equality] != mujoco.mjtEq.mjEQ_JOINT or not data.eq_active[equality]:
+            continue
+        dependent, leading = int(model.eq_obj1id[equality]), int(model.eq_obj2id[equality])
+        yield _Coupling(
+            name=model.equality(equality).name or f"equality{equality}",
+            dependent=dependent,
+            leading=leading,
+            coefficients=tuple(model.eq_data[equality, :5].tolist()),
+            start=float(model.qpos0[model.jnt_qposadr[dependent]]),
+            leading_start=0.0 if leading < 0 else float(model.qpos0[model.jnt_qposadr[leading]]),
+        )
+
+
+_MOVED = 1e-9
+"""Smallest change of the length of an actuator that counts [m or rad]."""
+
+
+def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
+    """Make the actuators whose length was changed hold their new length, as a reset does.
+
+    Servos on tendons and sites get the control, and filters and integrators the activation, that
+    hold it; integral terms are cleared. Muscles and plugins keep their state.
+
+    Args:
+        plant: The plant; its state is evaluated, its references hold the new state.
+        lengths: Lengths of the actuators in the state before.  # (noutput,)
+    """
+    model, data = plant.model, plant.data
+    changed = np.abs(data.actuator_length - lengths) > _MOVED
+    moved = [it for it in range(model.nactuator) if changed[_outputs(model, it)].any()]
+    if not moved:
+        return
+    driven = set(plant.drives.slots.tolist())
+    plant.drives.write(plant.references, data.ctrl)
+    for it in moved:
+        if _keeps_state(model, it):
+            continue
+        slots, first = _slots(model, it), int(model.actuator_actadr[it])
+        control = holding_control(model, data, it)
+        if control is not None and slots.start not in driven:
+            data.ctrl[slots.start] = control
+        if first >= 0:
+            data.act[first : first + int(model.actuator_actnum[it])] = 0.0
+            activation = holding_activation(model, data, data.ctrl, it)
+            data.act[first] = 0.0 if activation is None else activation
+        fill_delay(model, data, it, data.ctrl)
+
+
+def _keeps_state(model: mujoco.MjModel, actuator: int) -> bool:
+    kind = model.actuator_dyntype[actuator]
+    return bool(kind == mujoco.mjtDyn.mjDYN_MUSCLE or model.actuator_plugin[actuator] >= 0)
+
+
+def _outputs(model: mujoco.MjModel, actuator: int) -> slice:
+    first = int(model.actuator_outadr[actuator])
+    return slice(first, first + int(model.actuator_outnum[actuator]))
+
+
+def _slots(model: mujoco.MjModel, actuator: int) -> slice:
+    first = int(model.actuator_ctrladr[actuator])
+    return slice(first, first + int(model.actuator_ctrlnum[actuator]))
+
 
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
 _VIOLATED = 1e-3

@@ -1,4 +1,4 @@
-"""The engine's state as one vector, and the one list of its fields, which is MuJoCo's own."""
+"""The engine's state as one vector, and the one list of its fields."""
 
 from ctypes import c_void_p
 from dataclasses import dataclass
@@ -133,3 +133,21 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
     if model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
         # Counts and indices of what is awake; the bindings lack the function.
         ENGINE.mj_updateSleep(c_void_p(model._address), c_void_p(data._address))
+
+
+def fill_delay(model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: np.ndarray) -> None:
+    """Replace the delayed controls of an actuator, if it has any.
+
+    Args:
+        model: The model.
+        data: The state to change.
+        actuator: The actuator.
+        ctrl: All controls, of which those of the actuator replace the delayed ones.  # (nu,)
+    """
+    if model.actuator_historyadr[actuator] < 0:
+        return
+    first = int(model.actuator_ctrladr[actuator])
+    own = ctrl[first : first + int(model.actuator_ctrlnum[actuator])]
+    samples = int(model.actuator_history[actuator, 0])
+    values = np.ascontiguousarray(np.tile(own, (samples, 1)))
+    mujoco.mj_initCtrlHistory(model, data, actuator, None, values)

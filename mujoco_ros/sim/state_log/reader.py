@@ -16,16 +16,15 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.file_access import open_file
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.sim.state.control_history import fill_delay
 from mujoco_ros.sim.state.extension_states import EXTENSION, ExtensionStates
 from mujoco_ros.sim.state.state_vector import (
     StateField,
+    fill_delay,
     set_state,
     state_fields,
     state_vector,
 )
-from mujoco_ros.sim.state_log.fields import split_rows
-from mujoco_ros.sim.state_log.records import SEGMENT, Record, find_records
+from mujoco_ros.sim.state_log.row_format import SEGMENT, Record, find_records, split_rows
 from mujoco_ros.sim.state_log.segment_header import (
     SegmentHeader,
     assembly,

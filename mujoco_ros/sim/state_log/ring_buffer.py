@@ -4,7 +4,7 @@ import numpy as np
 
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.state_log.fields import DERIVED, STATE, row_fields
+from mujoco_ros.sim.state_log.row_format import DERIVED, STATE, row_fields
 
 _BYTES = 32 << 20
 _FEWEST, _MOST = 1024, 1 << 16

@@ -12,8 +12,8 @@ from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
 from mujoco_ros.model.scene.engine_plugins import used_plugins
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state_log.fields import to_json
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.row_format import to_json
 from mujoco_ros.sim.state_log.segment_header import MODEL
 
 _FILES = frozenset({"gains", "urdf"})

@@ -14,8 +14,8 @@ import numpy as np
 from mujoco_ros.model.output_files import create_file
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
+from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, write_all, write_record
 from mujoco_ros.sim.state_log.scene_description import describe_rows
 from mujoco_ros.sim.state_log.segment_header import pack
 

@@ -10,10 +10,10 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.client_files import files_of_clients
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
 from mujoco_ros.viewer.overlays.balance import balance
 from mujoco_ros.viewer.overlays.cameras import fields_of_view

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mujoco_ros.model.pose import rpy_of
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz, rpy_of
 from mujoco_ros.viewer.panels import widgets
 
 _SMALLEST_NORM = 1e-6

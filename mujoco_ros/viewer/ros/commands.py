@@ -18,15 +18,14 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
 from mujoco_ros.viewer.ros.state_setter import StateSetter
+from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
-from mujoco_ros.wire.poses import pose_message
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
-from mujoco_ros.wire.stamps import stamp
 
 REPEAT_S = 0.05
 """Period of repeated messages: feedback of a pull, velocities; what they move stops without."""

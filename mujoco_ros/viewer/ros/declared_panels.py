@@ -12,7 +12,7 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
 from mujoco_ros.viewer.ros.requests import Requests

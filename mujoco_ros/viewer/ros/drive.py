@@ -7,13 +7,13 @@ from geometry_msgs.msg import TwistStamped
 from rclpy.publisher import Publisher
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import Request, Vector
 from mujoco_ros.viewer.ros.commands import REPEAT_S
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
+from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.qos import RELIABLE
-from mujoco_ros.wire.stamps import stamp
 
 _TYPE = "geometry_msgs/msg/TwistStamped"
 _ROBOT, _TOOL = "cmd_vel", "target_twist"

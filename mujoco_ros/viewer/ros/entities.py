@@ -10,8 +10,8 @@ from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.state_setter import StateSetter
-from mujoco_ros.wire.poses import pose_message
-from mujoco_ros.wire.simulation_interfaces import write_resource
+from mujoco_ros.wire.conversions import pose_message
+from mujoco_ros.wire.names import write_resource
 
 _ENTITY, _WORLD = "entity_resource", "world_resource"
 _BUILD_S = 60.0

@@ -4,17 +4,21 @@ import contextlib
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from itertools import count
 
 import rclpy
+from rcl_interfaces.msg import Log
 from rclpy.context import Context
 from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.rclpy_ext.executor import Executor
-from mujoco_ros.rclpy_ext.tasks import guarded, later
+from mujoco_ros.rclpy_ext.executor import Executor, guarded, later
 from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.clients import LogLine
 from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
@@ -23,13 +27,47 @@ from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.rosout import RosoutSubscriber
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 from mujoco_ros.wire.service_caller import ServiceCaller
+
+_CAPACITY = 1000
+_QOS = QoSProfile(
+    depth=200,
+    reliability=ReliabilityPolicy.RELIABLE,
+    durability=DurabilityPolicy.TRANSIENT_LOCAL,
+)
+"""As nodes offer /rosout: messages from before the subscription arrive too."""
+
+
+class RosoutSubscriber:
+    """Buffers the latest messages: written in the executor's thread, read in any thread."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._lines: deque[LogLine] = deque(maxlen=_CAPACITY)
+        self._numbers = count(1)
+        endpoints.subscription(Log, "/rosout", self._append, _QOS)
+
+    def after(self, number: int) -> tuple[LogLine, ...]:
+        """Return the lines with sequence numbers above `number`, oldest first."""
+        lines = tuple(self._lines)  # one atomic copy, because the executor's thread appends
+        count = lines[-1].number - number if lines else 0
+        return lines[-count:] if count > 0 else ()
+
+    def _append(self, message: Log) -> None:
+        self._lines.append(
+            LogLine(
+                number=next(self._numbers),
+                time=message.stamp.sec + message.stamp.nanosec * 1e-9,
+                level=message.level,
+                node=message.name,
+                text=message.msg,
+            )
+        )
+
 
 _LOG = logging.getLogger(__name__)
 _TICK_S = 0.1

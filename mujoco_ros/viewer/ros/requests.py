@@ -7,7 +7,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import STALE_S, Request
 from mujoco_ros.wire.parameter_spec import plain
 

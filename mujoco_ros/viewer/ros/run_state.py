@@ -15,8 +15,8 @@ from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
+from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.service_caller import TIMEOUT_S, ServiceCaller
-from mujoco_ros.wire.simulation_interfaces import service_name
 
 _PREFIX = "simulation_interfaces_prefix"
 _DEFAULT_PREFIX = "~/"

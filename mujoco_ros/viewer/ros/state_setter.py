@@ -9,7 +9,7 @@ from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
 
 from mujoco_ros.model.naming import joint_name
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.ros.requests import Requests, atomic_request
 from mujoco_ros.viewer.ros.shell_commands import service_call

@@ -10,7 +10,7 @@ from sensor_msgs.msg import Image
 
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.rclpy_ext.tasks import later
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rendering.false_colour import depth_colours, number_colours
 from mujoco_ros.viewer.clients import ImageKey, ImageKind, Thumbnail
 from mujoco_ros.wire.qos import SENSOR

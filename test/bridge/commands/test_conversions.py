@@ -11,14 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from trajectory_msgs.msg import MultiDOFJointTrajectoryPoint
 
-from mujoco_ros.bridge.commands.conversions import (
+from mujoco_ros.bridge.commands.trajectory_server import (
     joints_to_hold,
     point_arrays,
     seconds,
     to_tolerances,
     to_trajectory,
 )
-from mujoco_ros.control.errors import CommandError, JointError
+from mujoco_ros.control.events import CommandError, JointError
 
 _NAMES = ("a", "b", "c")
 _JOINTS = some_joints(_NAMES)

@@ -12,7 +12,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from stepped_node import SteppedNode
 
-from mujoco_ros.bridge.commands import controller_manager_types
+from mujoco_ros.bridge.commands import held_joints
 from mujoco_ros.control.events import CommandSource
 
 FAR = (0.9, -1.2, 0.8, -0.6, -0.8, -0.9)
@@ -250,7 +250,7 @@ def test_without_the_types_the_policy_is_rejected(
 ) -> None:
     check = stepped.controllers.check_parameters
     check({"arm.reset_hold": "reactivate"})
-    monkeypatch.setattr(controller_manager_types, "find_spec", lambda _name: None)
+    monkeypatch.setattr(held_joints, "find_spec", lambda _name: None)
     check({"arm.reset_hold": "hold"})
     with pytest.raises(ValueError, match="controller_manager_msgs is not installed"):
         check({"arm.reset_hold": "reactivate"})

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.bridge.commands.joint_state_reader import JointStateReader
+from mujoco_ros.bridge.commands.stream_server import JointStateReader
 
 _NAMES = st.lists(st.text(st.characters(exclude_characters="\0", codec="utf-8")), max_size=5)
 _FIELD = st.lists(st.floats(), max_size=5)

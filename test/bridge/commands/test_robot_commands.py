@@ -15,7 +15,7 @@ from sensor_msgs.msg import JointState
 from simulators import ROOT, Listener, Recording, Simulator, SimulatorLauncher, steps_of
 from stepped_node import SteppedNode
 
-from mujoco_ros.bridge.commands.conversions import to_trajectory
+from mujoco_ros.bridge.commands.trajectory_server import to_trajectory
 from mujoco_ros.control.events import Outcome, SimulationReset
 from mujoco_ros.control.trajectory.trajectory import tolerances
 from mujoco_ros.model.scene.config import load_scene

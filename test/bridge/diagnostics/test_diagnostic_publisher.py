@@ -3,8 +3,13 @@
 from diagnostic_msgs.msg import DiagnosticArray
 from simulators import Listener
 
-from mujoco_ros.bridge.diagnostics.diagnostic_publisher import DiagnosticPublisher
-from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport, Metric
+from mujoco_ros.bridge.diagnostics.report import (
+    OK,
+    WARN,
+    DiagnosticPublisher,
+    DiagnosticReport,
+    Metric,
+)
 
 
 def test_rows_have_the_name_of_the_node_its_hardware_and_levels_from_the_limits(

@@ -4,8 +4,16 @@ import pytest
 from rclpy.parameter import Parameter
 
 from mujoco_ros.bridge.composition import PARAMETERS
-from mujoco_ros.bridge.diagnostics.limits import LIMITS, NEVER, limit_parameter
-from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport, Metric
+from mujoco_ros.bridge.diagnostics.report import (
+    ERROR,
+    LIMITS,
+    NEVER,
+    OK,
+    WARN,
+    DiagnosticReport,
+    Metric,
+    limit_parameter,
+)
 
 _SET = {"diagnostics.lag.warn": 0.1, "diagnostics.lag.error": 1.0}
 _OFF = {"diagnostics.lost_messages.warn": NEVER, "diagnostics.lost_messages.error": NEVER}

@@ -9,7 +9,7 @@ from control_msgs.msg import DynamicJointState, InterfaceValue
 from perturbed_simulation import PerturbedSimulation
 from std_msgs.msg import Float64MultiArray
 
-from mujoco_ros.bridge.startup_summary import startup_summary
+from mujoco_ros.bridge.node import startup_summary
 from mujoco_ros.control.events import GoalEnded
 from mujoco_ros.control.gripper import GripperCommand
 from mujoco_ros.model.scene.assembly import rebuild

@@ -19,8 +19,7 @@ from simulators import DATA, WAIT_LIMIT_S, SimulatorLauncher, stamps_of, steps_o
 from stepped_node import planned
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.bridge.diagnostics.limits import NEVER
-from mujoco_ros.bridge.diagnostics.report import OK, WARN
+from mujoco_ros.bridge.diagnostics.report import NEVER, OK, WARN
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from rclpy.serialization import deserialize_message
 
-from mujoco_ros.bridge.publishing.sensor_topics import CONTACTS
 from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTopic
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.bridge.tf.frame_plan import FramePlan
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

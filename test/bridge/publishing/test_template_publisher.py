@@ -30,9 +30,9 @@ from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
+from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import write, write_times
 from mujoco_ros.wire.qos import SENSOR
-from mujoco_ros.wire.stamps import split
 
 _REFERENCES = ("position", "velocity", "acceleration", "effort")
 _STAMPS = ((0, 0), (0, 999_999_999), (12, 345_000_000), (2**31 - 1, 999_999_999))

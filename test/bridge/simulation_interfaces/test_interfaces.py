@@ -13,7 +13,7 @@ from simulators import Domain, Listener
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.service import Responder
-from mujoco_ros.wire.simulation_interfaces import service_name
+from mujoco_ros.wire.names import service_name
 
 
 @pytest.fixture

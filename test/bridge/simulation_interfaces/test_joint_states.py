@@ -15,7 +15,7 @@ from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
 from simulators import SimulatorLauncher
 
 from mujoco_ros.bridge.simulation_interfaces.joint_states import read_values
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 
 SCENE = """
 robots:

@@ -8,7 +8,7 @@ from simulator_client import PAUSED, PLAYING, STOPPED, SimulatorClient
 from simulators import WAIT_LIMIT_S, SimulatorLauncher, steps_of
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.states import StateServices
+from mujoco_ros.bridge.simulation_interfaces.run_control import StateServices
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.stepping.run_control import RunState
 

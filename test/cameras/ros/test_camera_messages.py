@@ -7,7 +7,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from sensor_msgs.msg import PointField
 
-from mujoco_ros.cameras.ros.camera_messages import camera_info, cloud, image
+from mujoco_ros.cameras.ros.camera import camera_info, cloud, image
 from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
 
 CAMERA = Camera(

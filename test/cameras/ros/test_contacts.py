@@ -6,7 +6,7 @@ import pytest
 from builtin_interfaces.msg import Time
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.cameras.ros.contacts import ContactSource
+from mujoco_ros.cameras.ros.contact_markers import ContactSource
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

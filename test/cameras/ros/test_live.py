@@ -24,8 +24,7 @@ from simulators import SimulatorLauncher, stamps_of, steps_of
 from spawn_requests import at, spawn
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 try:
     open_context().close()

@@ -19,7 +19,7 @@ from mujoco_ros.cameras.ros.shared_renderer import SharedRenderer
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
-from mujoco_ros.rendering.errors import RenderingError
+from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.quality import PLAIN, RICH
 from mujoco_ros.rendering.segmentation import Segmentation
 

@@ -8,8 +8,7 @@ from geometry_msgs.msg import WrenchStamped
 from sensor_msgs.msg import CameraInfo, Image, Imu, LaserScan
 from simulators import SimulatorLauncher
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 try:
     open_context().close()

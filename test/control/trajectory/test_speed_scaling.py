@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from commanded_robot import CommandedRobot, points, some_joints
 
-from mujoco_ros.control.errors import CommandError
-from mujoco_ros.control.events import CommandSource, GoalEnded, GoalProgress, Outcome
+from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
 
 STEP = 0.001
 MOTION = points([0.3, 1.0], [[0.5], [0.2]], [[0.4], [0.0]], [[1.0], [0.0]])

@@ -8,7 +8,7 @@ from commanded_robot import points, some_joints, trajectory_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.control.errors import CommandError, JointError, LateError
+from mujoco_ros.control.events import CommandError, JointError, LateError
 from mujoco_ros.control.trajectory.trajectory import JointTolerance, tolerances, trajectory
 
 JOINTS = some_joints(

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import BPoly, CubicSpline
 
-from mujoco_ros.control.errors import CommandError
+from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.trajectory.spline import Cursor, Waypoints
-from mujoco_ros.control.trajectory.upsampling import chunk_curve
+from mujoco_ros.control.trajectory.trajectory import chunk_curve
 
 STEP = 0.001
 BLEND = 0.1

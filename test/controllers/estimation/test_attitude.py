@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.estimation.attitude import AttitudeFilter
+from mujoco_ros.controllers.estimation.base_estimator import AttitudeFilter
 from mujoco_ros.model.pose import Pose
 
 PERIOD = 0.005

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.estimation.contact_kalman_filter import ContactKalmanFilter
+from mujoco_ros.controllers.estimation.base_estimator import ContactKalmanFilter
 
 PERIOD = 0.01
 DEVIATIONS = {"acceleration": 0.5, "slip": 0.01, "kinematics": 0.003, "contact": 0.02}

@@ -9,7 +9,7 @@ from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
 from mujoco_ros.controllers.evaluation.cluster import cluster_episodes, run_seed
 from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.identity import versions
+from mujoco_ros.controllers.evaluation.episode_file import versions
 from mujoco_ros.controllers.evaluation.jobs import DIED
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial

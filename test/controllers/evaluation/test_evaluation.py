@@ -16,8 +16,7 @@ from mujoco_ros.controllers.evaluation.bounds import LAB, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import run_episode
 from mujoco_ros.controllers.evaluation.jobs import DIED, episodes
 from mujoco_ros.controllers.evaluation.plots import write_plots
-from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown
-from mujoco_ros.controllers.evaluation.statistics import summarize
+from mujoco_ros.controllers.evaluation.report import as_csv, as_markdown, summarize
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.controllers.evaluation.statistics import success_interval
+from mujoco_ros.controllers.evaluation.report import success_interval
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, ESTIMATE
-from mujoco_ros.controllers.evaluation.model_edits import free_base
+from mujoco_ros.controllers.evaluation.conditions import free_base
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.trot import TROTS, TrotTrial
 from mujoco_ros.model.scene.assembly import assemble

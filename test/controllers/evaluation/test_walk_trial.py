@@ -6,10 +6,13 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.delays import delayed_commands
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.estimate_error import EstimateError
-from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses, tilt_floor
+from mujoco_ros.controllers.evaluation.conditions import (
+    delayed_commands,
+    free_base,
+    scale_masses,
+    tilt_floor,
+)
+from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder, EstimateError
 from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
 from mujoco_ros.controllers.interface.observation import BaseReading, Pose

@@ -12,10 +12,10 @@ from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import InlinePlanner
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 POLE = """

@@ -10,10 +10,10 @@ from mujoco_ros.controllers.planning.errors import IkError, PlannerDiedError
 from mujoco_ros.controllers.planning.planner import InlinePlanner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 
 TIMEOUT_S = 120.0
 BOX = """<mujoco><worldbody><body name="it"><freejoint/>

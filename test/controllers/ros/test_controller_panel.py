@@ -16,7 +16,7 @@ from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.fsm.state_calls import StateError
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.ros.controller_panel import controller_panel
+from mujoco_ros.controllers.ros.state_parameters import controller_panel
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import Button, DisplayedPlot, Form, SettingField
 from mujoco_ros.rclpy_ext.endpoints import Endpoints

@@ -27,8 +27,7 @@ from mujoco_ros.controllers.interface.outputs import (
     DrawnPoint,
 )
 from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
-from mujoco_ros.controllers.ros.drawing_topic import DrawingTopic
+from mujoco_ros.controllers.ros.controller_topics import ControllerTopics, DrawingTopic
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rclpy_ext.endpoints import Endpoints

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from sample_states import Watch, in_turn
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 WATCH = in_turn("{class: Wait, duration: 0.1}", "{class: Watch, waits: %s}")
 

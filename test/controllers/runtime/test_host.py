@@ -11,11 +11,10 @@ from sample_states import controller, in_turn
 from mujoco_ros.control.events import CommandPreempted, CommandSource, SimulationReset
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.controllers.runtime.privileged_access import PrivilegedAccess
+from mujoco_ros.controllers.runtime.robot_bindings import PrivilegedAccess
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.sim.state.set_state import StateRequest, set_state
-from mujoco_ros.sim.state.settable_joints import settable_joints
+from mujoco_ros.sim.state.set_state import StateRequest, set_state, settable_joints
 
 RAMP = in_turn("{class: Ramp}")
 EXACT = 1e-12

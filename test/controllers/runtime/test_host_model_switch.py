@@ -10,10 +10,10 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.robot_model import find_robot
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import Part, part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 POLE = """

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
-from mujoco_ros.controllers.runtime.privileged_access import PrivilegedAccess
+from mujoco_ros.controllers.runtime.robot_bindings import PrivilegedAccess
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene

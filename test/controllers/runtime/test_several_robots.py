@@ -16,9 +16,9 @@ from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation
 

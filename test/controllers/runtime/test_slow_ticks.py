@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.controllers.runtime.slow_ticks import LongWait, SlowTicks
+from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks
 
 
 def test_a_tick_of_50_ms_is_named_with_the_time_that_it_loses(caplog):

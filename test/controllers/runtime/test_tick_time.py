@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.controllers.runtime.tick_time import stamp_of, tick_time
+from mujoco_ros.controllers.runtime.ticks import stamp_of, tick_time
 
 
 @pytest.mark.parametrize("rate", [125.0, 200.0, 240.0, 300.0, 1000.0])

@@ -9,9 +9,8 @@ from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import 
 )
 from mujoco_ros.controllers.planning.kinematics.sole import find_soles
 from mujoco_ros.controllers.runtime.robot_model import robot_model
-from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
+from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
-from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene

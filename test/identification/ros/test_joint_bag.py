@@ -16,8 +16,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.identification.ros.joint_bag import BagTopics, read_record
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.definitions import definition
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, definition
 from mujoco_ros.recording.ros.bag import Bag
 
 JOINTS = ("hip", "knee", "toe")

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import mujoco
 import pytest
 
-from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
+from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 
 JOINTS = ("servo", "motor", "geared", "limited", "pulled", "free")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 
 BARE = """
 <mujoco>

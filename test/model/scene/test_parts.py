@@ -12,9 +12,9 @@ from mujoco_ros.model.errors import (
     UnsupportedFormatError,
     UserInputError,
 )
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 
 BOX = "<mujoco><worldbody><body><freejoint/><geom size='.1'/></body></worldbody></mujoco>"
 HINGED = "<mujoco><worldbody><body><joint/><geom size='.1'/></body></worldbody></mujoco>"

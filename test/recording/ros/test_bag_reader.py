@@ -7,9 +7,8 @@ from std_msgs.msg import Float64, String
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_contents import bag_files
-from mujoco_ros.recording.definitions import definition
 from mujoco_ros.recording.mcap_scan import McapScan
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, definition
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.bag_reader import BagReader
 

@@ -2,7 +2,7 @@ import yaml
 from rclpy.duration import Duration
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-from mujoco_ros.recording.ros.qos import as_rosbag2, as_text
+from mujoco_ros.recording.ros.bag import as_rosbag2, as_text
 
 RELIABLE, LATCHED = ReliabilityPolicy.RELIABLE, DurabilityPolicy.TRANSIENT_LOCAL
 

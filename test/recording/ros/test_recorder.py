@@ -9,8 +9,7 @@ from rosbags.rosbag2 import Reader
 from std_msgs.msg import Float64, String
 
 from mujoco_ros.recording.ros.bag import Bag
-from mujoco_ros.recording.ros.recorder import Recorder
-from mujoco_ros.recording.selection import Selection
+from mujoco_ros.recording.ros.recorder import Recorder, Selection
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 BEST_EFFORT = QoSProfile(depth=10, reliability=ReliabilityPolicy.BEST_EFFORT)

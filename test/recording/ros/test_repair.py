@@ -17,8 +17,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.recording.definitions import definition
-from mujoco_ros.recording.metadata import RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic, definition
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.repair import repair
 

@@ -7,7 +7,7 @@ from rclpy.node import Node
 from rclpy.serialization import serialize_message
 from rosgraph_msgs.msg import Clock
 
-from mujoco_ros.recording.ros.sim_clock import SimClock
+from mujoco_ros.recording.ros.recorder import SimClock
 
 SECOND = 1_000_000_000
 INFO = {"received_timestamp": 100}

@@ -41,7 +41,7 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
 )
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.ros.topic_demonstrations import DemonstrationOptions, TopicDemonstrations
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 FPS = 50
 

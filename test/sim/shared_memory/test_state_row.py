@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.shared_memory.state_row import copies, row_arrays, size
+from mujoco_ros.sim.shared_memory.segment import copies, row_arrays, size
 from mujoco_ros.sim.state.state_vector import (
     StateField,
     set_state,

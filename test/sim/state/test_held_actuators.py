@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.sim.state.set_state import StateRequest, set_state
-from mujoco_ros.sim.state.settable_joints import settable_joints
+from mujoco_ros.sim.state.set_state import StateRequest, set_state, settable_joints
 
 MODEL = """<mujoco><option timestep="0.001" gravity="0 0 0"/><worldbody>
   <body><joint name="j"/><geom size=".1" mass="1" pos=".2 0 0"/></body>

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 ROBOT = """

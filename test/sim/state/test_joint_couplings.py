@@ -3,7 +3,7 @@
 import mujoco
 import pytest
 
-from mujoco_ros.sim.state.joint_couplings import CouplingConflictError, coupled_state
+from mujoco_ros.sim.state.set_state import CouplingConflictError, coupled_state
 
 MODEL = mujoco.MjModel.from_xml_string(
     """<mujoco><compiler angle="radian"/><worldbody>

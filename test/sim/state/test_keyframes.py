@@ -7,7 +7,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import MAX_SAVED, Keyframes
+from mujoco_ros.sim.state.snapshots import MAX_SAVED, Keyframes
 
 
 @pytest.fixture

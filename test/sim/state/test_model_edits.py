@@ -1,7 +1,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.indexing import ROWS
+from mujoco_ros.model.robot.scope import ROWS
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.correspondence import Correspondence

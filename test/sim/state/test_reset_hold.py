@@ -11,10 +11,8 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.entities import entities
 from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.keyframes import Keyframes
-from mujoco_ros.sim.state.set_state import StateRequest, set_state
-from mujoco_ros.sim.state.settable_joints import settable_joints
-from mujoco_ros.sim.state.snapshots import restore, take_snapshot
+from mujoco_ros.sim.state.set_state import StateRequest, set_state, settable_joints
+from mujoco_ros.sim.state.snapshots import Keyframes, restore, take_snapshot
 from mujoco_ros.sim.stepping.lockstep import Lockstep, LockstepConfig, SourceConfig
 
 ARM = 6

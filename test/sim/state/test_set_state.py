@@ -16,8 +16,7 @@ from mujoco_ros.model.scene.entities import entities
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state.set_state import REASON, StateRequest, set_state
-from mujoco_ros.sim.state.settable_joints import settable_joints
+from mujoco_ros.sim.state.set_state import REASON, StateRequest, set_state, settable_joints
 
 POSE = np.array([0.3, -0.2, 0.9, *(np.array([1.0, 0.1, -0.2, 0.3]) / np.sqrt(1.14))])
 TWIST = np.array([0.1, 0.2, -0.3, 0.4, -0.5, 0.6])

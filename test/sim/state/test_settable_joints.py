@@ -1,7 +1,7 @@
 """Names of the joints whose state can be set."""
 
 from mujoco_ros.model.naming import joint_name
-from mujoco_ros.sim.state.settable_joints import settable_joints
+from mujoco_ros.sim.state.set_state import settable_joints
 
 
 def test_a_single_robot_has_its_own_names_and_several_have_their_namespace(shipped):

@@ -10,11 +10,11 @@ from mujoco_ros.control.joint_command import forward_command, joint_command
 from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot

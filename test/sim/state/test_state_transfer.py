@@ -13,10 +13,10 @@ from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION

@@ -4,7 +4,7 @@ import random
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, find_records, write_record
+from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, find_records, write_record
 
 CONTENTS = [(SEGMENT, [b"head", b"model"]), (ROWS, [b"x" * 24]), (ROWS, [b"y" * 17]), (ROWS, [])]
 

@@ -15,7 +15,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
-from mujoco_ros.sim.state_log.records import MAGIC, ROWS, SEGMENT, find_records, write_record
+from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, find_records, write_record
 
 ROOT = Path(__file__).parents[3]
 STEPS = 150

@@ -27,7 +27,7 @@ from simulation_interfaces.srv import (
 from spawn_requests import ARM as ARM_URI
 from spawn_requests import BALL, BLOCK, BOX, named_resource, resource_of
 
-from mujoco_ros.wire.graph_topics import message_class
+from mujoco_ros.wire.qos import message_class
 
 _CHILDREN = (*ROLES, "recorder")
 _TEXT = 160

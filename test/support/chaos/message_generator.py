@@ -14,7 +14,7 @@ from rosidl_parser.definition import (
     NamespacedType,
 )
 
-from mujoco_ros.wire.graph_topics import message_class
+from mujoco_ros.wire.qos import message_class
 
 _FLOATS = (float("nan"), float("inf"), float("-inf"), 1e300, -1e300, 5e-324, -0.0, 1e9, -1e9, 1e-12)
 _FLOAT32_MAX = 3.4e38

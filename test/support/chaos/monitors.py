@@ -12,7 +12,7 @@ from rosgraph_msgs.msg import Clock
 from simulators import DEEP, Listener, Recording
 from std_msgs.msg import Header
 
-from mujoco_ros.wire.graph_topics import message_class
+from mujoco_ros.wire.qos import message_class
 
 _CHECKED = 40
 """Messages of a topic that are decoded at a time: the newest ones, since decoding is slow."""

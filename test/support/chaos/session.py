@@ -34,7 +34,7 @@ from spawn_requests import BALL, BLOCK, BOX, resource_of
 
 from mujoco_ros.cli.record import main as record
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
-from mujoco_ros.wire.graph_topics import message_class
+from mujoco_ros.wire.qos import message_class
 
 CONTROLLER = "/pick_place"
 FOLLOW = "/joint_trajectory_controller/follow_joint_trajectory"

@@ -7,7 +7,7 @@ import numpy as np
 from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Header, String
 
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 NAMES = ("shoulder", "elbow", "finger", "other_finger")
 COMMANDED = NAMES[:3]

@@ -8,10 +8,10 @@ from simulators import ROOT
 from stepped_node import SteppedNode
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.parts import Part, part_from_file
-from mujoco_ros.model.scene.pose_config import PoseConfig
 
 ARM = ROOT / "urdf_mjcf" / "arm"
 BOX = ROOT / "urdf_mjcf" / "objects" / "box.xml"

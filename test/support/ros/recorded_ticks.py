@@ -20,7 +20,7 @@ from mujoco_ros.controllers.runtime import supervisor
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.wire.stamps import nanoseconds
+from mujoco_ros.wire.conversions import nanoseconds
 
 _RECORDER = Path(__file__).with_name("tick_recorder")
 _WAIT_LIMIT_S = 6 * WAIT_LIMIT_S

@@ -13,7 +13,7 @@ from simulators import Listener, Recording, Simulator, SimulatorLauncher
 from std_msgs.msg import Header
 
 from mujoco_ros.model.naming import within
-from mujoco_ros.wire.simulation_interfaces import service_name
+from mujoco_ros.wire.names import service_name
 
 STOPPED, PLAYING, PAUSED = (
     SimulationState.STATE_STOPPED,

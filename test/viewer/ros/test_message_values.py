@@ -12,7 +12,7 @@ from sensor_msgs.msg import Image, JointState
 from std_msgs.msg import Bool, Float64MultiArray, Header, String
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.viewer.ros.message_values import message_time, numeric_paths, reader
+from mujoco_ros.viewer.ros.field_subscriber import message_time, numeric_paths, reader
 
 JOINTS = JointState(name=["left knee", "arm/elbow.x"], position=[0.5, -1.5], effort=[3.0, 4.0])
 

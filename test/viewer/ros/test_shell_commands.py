@@ -15,7 +15,7 @@ from simulation_interfaces.srv import DeleteEntity, ResetSimulation, SpawnEntity
 from std_srvs.srv import Trigger
 
 from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call, topic_pub
-from mujoco_ros.wire.simulation_interfaces import write_resource
+from mujoco_ros.wire.names import write_resource
 
 
 def filled(message: Any, values: dict[str, Any]) -> Any:

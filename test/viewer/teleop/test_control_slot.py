@@ -1,6 +1,6 @@
 """The page that has control."""
 
-from mujoco_ros.viewer.teleop.control_slot import ControlSlot
+from mujoco_ros.viewer.teleop.session import ControlSlot
 
 
 def test_control_passes_to_the_pages_that_wait_in_their_order():

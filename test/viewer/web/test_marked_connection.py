@@ -10,8 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedOK
 
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
-from mujoco_ros.viewer.web.marked_connection import MarkedConnection
-from mujoco_ros.viewer.web.panel_input import released
+from mujoco_ros.viewer.web.marked_connection import MarkedConnection, released
 
 PRESSED = struct.pack("<IB", 616, 2) + bytes(range(1, 255)) + bytes(357)
 """An input in which something is pressed."""

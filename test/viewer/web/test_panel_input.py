@@ -2,7 +2,7 @@
 
 import struct
 
-from mujoco_ros.viewer.web.panel_input import is_input, released
+from mujoco_ros.viewer.web.marked_connection import is_input, released
 
 SIZE = 616
 FIELDS = struct.Struct("<IB3x 2H 2h 2f 256H H 2? 2f 4x 4Q 8f")

@@ -16,7 +16,7 @@ from websockets.datastructures import Headers
 from websockets.exceptions import ConnectionClosed
 
 from mujoco_ros.viewer.web import bounded_connection, marked_connection
-from mujoco_ros.viewer.web.panel_input import released
+from mujoco_ros.viewer.web.marked_connection import released
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
 
 PATIENCE_S = 120.0

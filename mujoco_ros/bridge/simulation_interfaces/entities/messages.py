@@ -8,9 +8,8 @@ from geometry_msgs.msg import Accel, Pose, Twist, Vector3
 from simulation_interfaces.msg import Bounds, EntityState
 
 from mujoco_ros.sim.observer import BoundingBox, Motion
+from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import WORLD
-from mujoco_ros.wire.poses import pose_message
-from mujoco_ros.wire.stamps import stamp
 
 _FARTHEST_M = 1e6
 _FASTEST = 1e6

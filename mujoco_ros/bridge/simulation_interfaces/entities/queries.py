@@ -1,13 +1,23 @@
-"""Services that report entities, their states, bounds and descriptions."""
+"""Services that report entities, and named poses: the sites of the model."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
-from simulation_interfaces.msg import EntityCategory
+import mujoco
+import numpy as np
+from geometry_msgs.msg import Vector3
+from simulation_interfaces.msg import Bounds, EntityCategory, NamedPose
 
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
-from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
-from mujoco_ros.bridge.simulation_interfaces.filters.filters import EntityFilter
+from mujoco_ros.bridge.simulation_interfaces.entities.registry import (
+    EntityRegistry,
+    EntitySnapshot,
+    not_found,
+)
+from mujoco_ros.bridge.simulation_interfaces.filters import EntityFilter, tags_filter
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.sim.observer import BoundingBox
+from mujoco_ros.wire.conversions import pose_message
 
 _CATEGORIES = {
     EntityCategory.CATEGORY_OBJECT: "object",
@@ -91,3 +101,75 @@ class EntityQueries:
             if wanted.passes(name, self._registry.info(entity))
             and (wanted.overlaps is None or wanted.holds(snapshot.observer.box(entity.geoms)))
         ]
+
+
+FIXED, MOVING = "fixed", "moving"
+_SPHERE, _CAPSULE = int(mujoco.mjtGeom.mjGEOM_SPHERE), int(mujoco.mjtGeom.mjGEOM_CAPSULE)
+_CYLINDER = int(mujoco.mjtGeom.mjGEOM_CYLINDER)
+
+
+class _Site(NamedTuple):
+    site: int
+    name: str
+    tags: list[str]
+
+
+class NamedPoses:
+    """Handles requests for the poses and sizes of sites."""
+
+    def __init__(self, registry: EntityRegistry) -> None:
+        """Report the sites of the model of `registry`."""
+        self._registry = registry
+
+    def get_named_poses(self, request: Any, responder: Responder) -> None:
+        """Send the poses, in the world frame, of the sites whose tags pass a filter."""
+        passes = tags_filter(request.tags)
+
+        def fill(snapshot: EntitySnapshot) -> None:
+            observer = snapshot.observer
+            responder.response.poses = [
+                NamedPose(
+                    name=name,
+                    description=f"site on body '{_body_name(observer.model, site)}'",
+                    tags=tags,
+                    pose=pose_message(*observer.site(site)),
+                )
+                for site, name, tags in _sites(snapshot)
+                if passes(tags)
+            ]
+
+        self._registry.observe(responder, fill)
+
+    def get_named_pose_bounds(self, request: Any, responder: Responder) -> None:
+        """Send the shape of a site, in its own frame."""
+        snapshot = self._registry.snapshot
+        sites = {name: site for site, name, _ in _sites(snapshot)}
+        if request.name not in sites:
+            raise not_found("named pose", request.name, sites)
+        responder.response.bounds = _bounds(snapshot.observer.model, sites[request.name])
+        responder.succeed()
+
+
+def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
+    """Yield every site that has a name."""
+    model = snapshot.observer.model
+    owners = {body: entity.name for entity in snapshot.entities.values() for body in entity.bodies}
+    for site in range(model.nsite):
+        name, body = model.site(site).name, int(model.site_bodyid[site])
+        if name:
+            fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
+            yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
+
+
+def _body_name(model: mujoco.MjModel, site: int) -> str:
+    return str(model.body(model.site_bodyid[site]).name)
+
+
+def _bounds(model: mujoco.MjModel, site: int) -> Bounds:
+    kind, size = int(model.site_type[site]), model.site_size[site]
+    if kind == _SPHERE:
+        return Bounds(type=Bounds.TYPE_SPHERE, points=[Vector3(), Vector3(x=float(size[0]))])
+    half = size.copy()
+    if kind in (_CAPSULE, _CYLINDER):  # radius, half of the length
+        half = np.array([size[0], size[0], size[1] + (size[0] if kind == _CAPSULE else 0.0)])
+    return bounds_message(BoundingBox(-half, half))

@@ -1,20 +1,98 @@
 """The entities of the model, their descriptions, and their current state."""
 
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future
 from dataclasses import dataclass
+from functools import cache, partial
+from typing import Generic, TypeVar
 
 import numpy as np
+from rclpy.node import Node
 from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
 
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import state_message
-from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
+from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.robot.body_frames import BodyFrame, named_frames
 from mujoco_ros.model.scene.entities import Entity, EntityKind, entities
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
+from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.plant import Plant
+
+C = TypeVar("C")
+S = TypeVar("S")
+_Request = tuple[Responder, Callable[[S], object], bool]
+
+
+class StateQueries(Generic[C, S]):
+    """Captures the state in the physics thread, and responds in the executor's thread.
+
+    Requests that arrive while a state is captured share the next one.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        commands: CommandQueue,
+        capture: Callable[[], C],
+        evaluate: Callable[[C], S],
+    ) -> None:
+        """Create the list of requests.
+
+        Args:
+            node: Its executor responds.
+            commands: Queue of the physics thread.
+            capture: Copies the current state, in the physics thread.
+            evaluate: Computes the argument of `fill` from it, in the executor's thread.
+        """
+        self._node, self._commands = node, commands
+        self._capture, self._evaluate = capture, evaluate
+        self._waiting: list[_Request[S]] = []
+        self._capturing = False
+
+    def observe(
+        self, responder: Responder, fill: Callable[[S], object], *, finish: bool = True
+    ) -> None:
+        """Fill in the response from the current state, and send it.
+
+        Args:
+            responder: Sends it; also a failure, if `fill` raises.
+            fill: Called in the executor's thread with the evaluated state.
+            finish: Whether to send the response after `fill`; otherwise `fill` sends it.
+        """
+        self._waiting.append((responder, fill, finish))
+        if not self._capturing:
+            self._submit()
+
+    def _submit(self) -> None:
+        batch, self._waiting = self._waiting, []
+        try:
+            future = self._commands.submit(self._capture)
+        except QueueFullError as error:
+            for responder, *_ in batch:
+                responder.fail(f"busy: {error}")
+            return
+        self._capturing = True
+        future.add_done_callback(lambda captured: later(self._node, self._respond, captured, batch))
+
+    def _respond(self, captured: "Future[C]", batch: list[_Request[S]]) -> None:
+        self._capturing = False
+        state = cache(lambda: self._evaluate(captured.result()))
+        for responder, fill, finish in batch:
+            call = partial(_call, fill, state)
+            if finish:
+                responder.complete(call)
+            else:
+                responder.attempt(call)
+        if self._waiting:
+            self._submit()
+
+
+def _call(fill: Callable[[S], object], state: Callable[[], S]) -> None:
+    fill(state())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,11 +7,10 @@ from typing import Any
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
-from mujoco_ros.bridge.simulation_interfaces.entities.named_poses import NamedPoses
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries, NamedPoses
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,

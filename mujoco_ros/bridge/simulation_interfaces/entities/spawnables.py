@@ -7,19 +7,19 @@ from typing import Any
 
 from simulation_interfaces.msg import Bounds, Spawnable
 
-from mujoco_ros.bridge.simulation_interfaces.entities.background import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
+from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
 from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.shipped import shipped_models, shipped_uri
+from mujoco_ros.model.scene.model_folders import shipped_models, shipped_uri
 from mujoco_ros.model.scene.worlds import files_below
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.wire.simulation_interfaces import write_resource
+from mujoco_ros.wire.names import write_resource
 
 MEASUREMENT_LIMITS = replace(LIMITS, processor_s=10.0, wall_s=120.0)
 """Limits of one model; beyond them it is listed without bounds."""

@@ -6,16 +6,20 @@ from dataclasses import dataclass, replace
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.delays import delayed_poses
+from mujoco_ros.controllers.evaluation.conditions import (
+    check_ranges,
+    delayed_poses,
+    offset_hinge,
+    set_box_size,
+    set_mass,
+)
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.model_edits import offset_hinge, set_box_size, set_mass
 from mujoco_ros.controllers.evaluation.observation_noise import (
     USUAL,
     Noise,
     ObservationFilter,
     scaled,
 )
-from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.pick_place.grip_limit import (
@@ -26,8 +30,8 @@ from mujoco_ros.controllers.library.pick_place.grip_limit import (
 )
 from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import ObjectConfig, SceneConfig
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 Range = tuple[float, float]

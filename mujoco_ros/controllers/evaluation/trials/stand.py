@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from mujoco_ros.controllers.evaluation.conditions import free_base, push_base
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.model_edits import free_base
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import push_base
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.model.errors import UserInputError

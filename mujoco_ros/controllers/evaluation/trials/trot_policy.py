@@ -6,12 +6,18 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.delays import CommandFilter, delayed_commands
+from mujoco_ros.controllers.evaluation.conditions import (
+    CommandFilter,
+    check_ranges,
+    delayed_commands,
+    draw_pushes,
+    drawn_pushes,
+    free_base,
+    push_base,
+    scale_masses,
+)
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.model_edits import free_base, scale_masses
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import draw_pushes, drawn_pushes, push_base
-from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.sim.simulation import Simulation

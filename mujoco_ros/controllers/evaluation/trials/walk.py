@@ -8,12 +8,17 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.delays import CommandFilter, delayed_commands
+from mujoco_ros.controllers.evaluation.conditions import (
+    CommandFilter,
+    check_ranges,
+    delayed_commands,
+    drawn_pushes,
+    push_base,
+    scale_masses,
+    tilt_floor,
+)
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.model_edits import scale_masses, tilt_floor
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.pushes import drawn_pushes, push_base
-from mujoco_ros.controllers.evaluation.ranges import check_ranges
 from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.controllers.library.config_checks import check_positive

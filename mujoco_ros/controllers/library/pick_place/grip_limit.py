@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.actuator_limits import joint_actuators
+from mujoco_ros.model.robot.actuators import joint_actuators
 
 GRAVITY = 9.81
 """[m/s²]"""

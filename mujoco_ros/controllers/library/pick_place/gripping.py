@@ -12,7 +12,7 @@ from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
     closure_flaw,
     grasp_contacts,
 )
-from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.task import CENTRED, TASK, TaskState, get_arm
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import hold, move_gripper

@@ -8,7 +8,7 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement, is_missing
 from mujoco_ros.controllers.library.pick_place.task import TASK, TaskState, get_arm

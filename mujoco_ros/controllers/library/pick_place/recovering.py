@@ -4,12 +4,19 @@ from dataclasses import dataclass
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
+from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import (
+    MonitoredMotion,
+    stale_pose,
+)
 from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
 from mujoco_ros.controllers.library.pick_place.plan_requests import PlanRequest, plan_line
-from mujoco_ros.controllers.library.pick_place.retries import Variation, variation
-from mujoco_ros.controllers.library.pick_place.task import TASK, above, get_arm
+from mujoco_ros.controllers.library.pick_place.task import (
+    TASK,
+    Variation,
+    above,
+    get_arm,
+    variation,
+)
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     TrajectoryExecution,
     hold,

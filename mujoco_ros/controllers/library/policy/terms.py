@@ -1,19 +1,191 @@
-"""Terms of an input: what each one contains, from the observation of a tick."""
+"""Terms of an input: sensors, commands and camera images, from the observation of a tick."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, is_dataclass
 from math import cos, hypot, pi, sin
+from typing import Any
 
 import numpy as np
 
-from mujoco_ros.controllers.interface.host import Image
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.policy.camera_images import image_writer
 from mujoco_ros.controllers.library.policy.config import TermConfig
-from mujoco_ros.controllers.library.policy.sensor_values import SensorValues
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import topic_token
+from mujoco_ros.model.robot.scope import Scope
+from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
+from mujoco_ros.model.sensors.robot_sensors import find_all_sensors
+from mujoco_ros.model.sensors.sensor_states import find_states
+
+Read = Callable[[Observation], Any]
+"""Returns the values of a measurement."""
+
+
+class SensorValues:
+    """The measurements that the observations of a robot contain.
+
+    A sensor has the name of its topic. A controller node without its topic has no measurement.
+    """
+
+    def __init__(self, robot: RobotModel) -> None:
+        """Find the sensors of a robot in its model."""
+        scope = Scope(robot.model, robot.prefix, _other_prefixes(robot))
+        self._found: dict[str, dict[str, tuple[int, Read]]] = {}  # values by sensor
+        self._kinds: dict[str, set[str]] = {}  # names of sensors by their field of observations
+        sensors = find_all_sensors(scope)
+        for kind in SENSOR_KINDS:
+            for sensor in sensors[kind.key]:
+                name = topic_token(sensor.name)
+                self._kinds.setdefault(kind.observation, set()).add(name)
+                for it in kind.measurements:
+                    if it.name in sensor.addresses:
+                        read = _reader(kind.observation, name, it.name)
+                        values = self._found.setdefault(name, {})
+                        key = it.name if it.name not in values else f"{kind.key}.{it.name}"
+                        values[key] = max(1, len(it.axes)), read
+        for state in find_states(scope):
+            read = _reader("sensor_states", state.name, "")
+            size = len(state.quantity.interfaces)
+            self._found.setdefault(state.name, {})["state"] = size, read
+
+    def find(self, sensor: str, value: str = "") -> tuple[int, Read]:
+        """Return the number of values of a measurement, and a function that reads them.
+
+        Args:
+            sensor: Name of the sensor.
+            value: The measurement; may be empty if the sensor has only one.
+
+        Raises:
+            UserInputError: The robot has no such sensor, or it no such measurement.
+        """
+        if sensor not in self._found and topic_token(sensor) in self._found:
+            sensor = topic_token(sensor)
+        if sensor not in self._found:
+            raise unknown("sensor", sensor, self._found)
+        values = self._found[sensor]
+        if not value and len(values) == 1:
+            (value,) = values
+        if not value:
+            raise UserInputError(
+                f"sensor '{sensor}' has several values, so choose a 'value': {', '.join(values)}"
+            )
+        if value not in values:
+            raise unknown(f"sensor '{sensor}': value", value, values)
+        return values[value]
+
+    def find_imu(self, name: str, value: str) -> Read:
+        """Return a function that reads a measurement of an IMU, as `find`."""
+        imus = self._kinds.get("imus", set())
+        if topic_token(name) not in imus:
+            raise unknown("IMU", name, sorted(imus))
+        return self.find(name, value)[1]
+
+
+def _other_prefixes(robot: RobotModel) -> tuple[str, ...]:
+    """Return the prefixes of other parts of the scene; a robot without a prefix is the only one."""
+    names = (robot.model.body(body).name for body in range(robot.model.nbody))
+    prefixes = {f"{name.partition('/')[0]}/" for name in names if "/" in name}
+    return tuple(sorted(prefixes - {robot.prefix}))
+
+
+def _reader(entry: str, name: str, attribute: str) -> Read:
+    def read(observation: Observation) -> Any:
+        readings = getattr(observation, entry)
+        if name not in readings:
+            raise UserInputError(f"the observation lacks the sensor '{name}'")
+        reading = readings[name]
+        if is_dataclass(reading):  # others are the values themselves
+            reading = getattr(reading, attribute)
+        return np.nan if reading is None else reading
+
+    return read
+
+
+_CHANNELS = 3
+
+
+class CameraImages:
+    """The newest image of each camera that a policy uses.
+
+    Attributes:
+        newest: The images by camera.
+    """
+
+    def __init__(self, cameras: Iterable[str]) -> None:
+        self._cameras = tuple(dict.fromkeys(cameras))
+        self._requests: dict[str, Future[Image]] = {}
+        self.newest: dict[str, Image] = {}
+
+    def clear(self) -> None:
+        """Begin without images."""
+        self._requests.clear()
+        self.newest.clear()
+
+    def update(self, context: StateContext) -> bool:
+        """Take the images that have arrived, and request the next ones.
+
+        A simulator waits for the first image of each camera, at the next tick.
+
+        Returns:
+            Whether there is an image of each camera.
+
+        Raises:
+            LookupError: The robot has no such camera.
+        """
+        for camera in self._cameras:
+            if camera in self._requests and self._requests[camera].done():
+                self.newest[camera] = self._requests.pop(camera).result()
+            if camera not in self._requests:
+                self._requests[camera] = context.store.get(IMAGE_GET)(camera)
+            if camera not in self.newest:
+                context.awaited.append(self._requests[camera])
+        return len(self.newest) == len(self._cameras)
+
+
+def image_writer(
+    camera: str, value: str, axes: Sequence[int | None] | None
+) -> tuple[int, Callable[[Image, np.ndarray], None]]:
+    """Return the number of values of an image, and a function that writes them.
+
+    Args:
+        camera: Name of the camera.
+        value: ``depth`` or ``colour``.
+        axes: Shape of the input, with axes of one element anywhere, and of three for the channels
+            of a colour image, before or behind rows and columns.
+
+    Raises:
+        UserInputError: The shape does not have rows and columns.
+    """
+    sizes = [it for it in axes or () if it != 1]
+    channels_first = value == "colour" and sizes[:1] == [_CHANNELS]
+    if value == "colour":
+        sizes = sizes[1:] if channels_first else sizes[:-1] if sizes[-1:] == [_CHANNELS] else []
+    if len(sizes) != 2 or None in sizes:
+        raise UserInputError(
+            f"the term image '{camera}' needs an input with rows and columns"
+            f"{' and 3 channels' if value == 'colour' else ''}, not {list(axes or ())}"
+        )
+    height, width = (int(it or 0) for it in sizes)
+
+    def write(image: Image, values: np.ndarray) -> None:
+        pixels = image.depth if value == "depth" else image.colour
+        if pixels is None:
+            raise UserInputError(f"camera '{camera}' has no colour")
+        if pixels.shape[:2] != (height, width):
+            raise UserInputError(
+                f"camera '{camera}' has {pixels.shape[1]}×{pixels.shape[0]} pixels, and the input "
+                f"{width}×{height}; set the resolution of the camera"
+            )
+        if channels_first:
+            pixels = pixels.transpose(2, 0, 1)
+        np.copyto(values.reshape(pixels.shape), pixels)
+
+    return height * width * (_CHANNELS if value == "colour" else 1), write
+
 
 _STANDING = 0.01
 """Commands below this are zero [m/s, rad/s]."""

@@ -11,13 +11,17 @@ from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.trot.footholds import foothold, ground_plane, pendulum_after
-from mujoco_ros.controllers.library.trot.gait import TrotGait, TrotGaitConfig
+from mujoco_ros.controllers.library.trot.gait import (
+    TrotGait,
+    TrotGaitConfig,
+    foothold,
+    ground_plane,
+    pendulum_after,
+)
 from mujoco_ros.controllers.library.trot.legs import Leg
 from mujoco_ros.controllers.library.walk.footsteps import turned
 from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
-from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
-from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
+from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask
 from mujoco_ros.model.errors import UserInputError
 
 _COM_WEIGHT, _TRUNK_WEIGHT, _JOINT_WEIGHT = (30.0, 30.0, 300.0), 100.0, 1e-3

@@ -19,26 +19,30 @@ from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
     RIGHT,
     Footstep,
+    StepAdjustment,
     mean_yaw,
     on_slope,
     turned,
 )
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
-from mujoco_ros.controllers.library.walk.ground_slope import approach, slope_under, tilt_on
-from mujoco_ros.controllers.library.walk.landing import Landing
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
     StabilizerConfig,
     distribute,
 )
-from mujoco_ros.controllers.library.walk.step_adjustment import StepAdjustment
-from mujoco_ros.controllers.library.walk.swing import TOUCHDOWN, swing
+from mujoco_ros.controllers.library.walk.swing_foot import (
+    TOUCHDOWN,
+    Landing,
+    approach,
+    slope_under,
+    swing,
+    tilt_on,
+)
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
-from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask
+from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl
-from mujoco_ros.controllers.whole_body.whole_body_task import WholeBodyTask
 from mujoco_ros.model.errors import UserInputError, unknown
 
 _UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])

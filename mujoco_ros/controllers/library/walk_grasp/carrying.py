@@ -9,7 +9,7 @@ from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.walk.states import (
+from mujoco_ros.controllers.library.walk.walk_states import (
     WALKER,
     BalancedWalkState,
     StandBalancedConfig,
@@ -18,8 +18,7 @@ from mujoco_ros.controllers.library.walk.states import (
 )
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.hands import Hands, HandsConfig
-from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerView
-from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig
+from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerConfig, MarkerView
 from mujoco_ros.model.errors import UserInputError
 
 HANDS: Key[Hands] = Key("walk_grasp/hands", Hands)

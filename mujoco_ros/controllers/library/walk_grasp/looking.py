@@ -9,7 +9,7 @@ from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.walk.goal import error_of, joined
-from mujoco_ros.controllers.library.walk.states import WALKER
+from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
     GOAL,

@@ -7,8 +7,12 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.planning.collisions.elements import free_address, free_body, geoms_of
-from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
+from mujoco_ros.controllers.planning.collisions.planning_scene import (
+    PlanningScene,
+    free_address,
+    free_body,
+    geoms_of,
+)
 from mujoco_ros.controllers.planning.kinematics.chain import Chain, joint_id
 
 _NO_LIMIT = -np.inf

@@ -7,7 +7,7 @@ from controller_manager_msgs.msg import ControllerState
 from controller_manager_msgs.srv import ListControllers, SwitchController
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.joints import INTERFACES
 from mujoco_ros.controllers.ros.hosted.hosted_controller import HostedController
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost

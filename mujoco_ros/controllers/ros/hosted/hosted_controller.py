@@ -1,6 +1,6 @@
-"""A controller in the simulator, with the same ROS interface as one on a separate node."""
+"""A controller in the simulator, with the same ROS interface as one on a node."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from time import perf_counter
@@ -13,26 +13,71 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
+from mujoco_ros.control.events import QueueFullError
+from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
-from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
-from mujoco_ros.controllers.ros.hosted.gain_display import GainDisplay, ShowGains
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
-from mujoco_ros.controllers.ros.state_parameters import StateParameters
+from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
 from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.controllers.runtime.slow_ticks import LongWait, SlowTicks
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
+from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
+
+_DELAY_S = 0.1
+"""A controller may set gains at every tick, but each parameter change is a ROS message."""
+GainSnapshot = tuple[int, Mapping[object, Gains]]
+ShowGains = Callable[[int, Mapping[object, Gains]], object]
+
+
+class GainDisplay:
+    """Updates the gain parameters after changes that did not come from parameters."""
+
+    def __init__(self, endpoints: Endpoints, simulation: Simulation, show: ShowGains) -> None:
+        """Create the display.
+
+        Args:
+            endpoints: Endpoints of the node whose executor calls `show`.
+            show: Called with the number of changes by parameters so far, and the gains by robot.
+        """
+        self._endpoints, self._simulation, self._show = endpoints, simulation, show
+        self._is_scheduled = False
+
+    def changed(self) -> None:
+        """Schedule an update; called by the physics thread."""
+        if not self._is_scheduled:
+            self._is_scheduled = True  # before the call, because the executor may be faster
+            node = self._endpoints.node
+            if not later(node, self._endpoints.later, _DELAY_S, self._request):
+                self._is_scheduled = False
+
+    def _request(self) -> None:
+        self._is_scheduled = False  # before the request, which may miss later changes
+        try:
+            snapshot = self._simulation.commands.submit(self._read, urgent=True)
+        except QueueFullError:
+            return  # the simulation is shutting down
+        snapshot.add_done_callback(lambda done: later(self._endpoints.node, self._update, done))
+
+    def _read(self) -> GainSnapshot:
+        return self._simulation.gains.changes, self._simulation.gains.by_robot()
+
+    def _update(self, done: "Future[GainSnapshot]") -> None:
+        if not done.cancelled():
+            self._show(*done.result())
+
 
 T = TypeVar("T")
 

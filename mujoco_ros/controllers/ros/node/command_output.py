@@ -13,14 +13,13 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import CommandSource
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import INTERFACES, POSITION
+from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
-from mujoco_ros.wire.stamps import stamp
 
 JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT = "joint_commands", "trajectory", "trajectory_effort"
 OUTPUTS = (JOINT_COMMANDS, TRAJECTORY, TRAJECTORY_EFFORT)

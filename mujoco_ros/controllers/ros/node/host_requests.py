@@ -1,10 +1,223 @@
-"""What a controller requests from a robot or simulator beside its commands."""
+"""What a controller requests from a robot or simulator: gains and poses of bodies."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
+import numpy as np
+from rcl_interfaces.srv import GetParameters, SetParametersAtomically
+from rclpy.parameter import Parameter, parameter_value_to_python
+from simulation_interfaces.msg import Result
+from simulation_interfaces.srv import SetEntityState
+
+from mujoco_ros.control.gains import Gains
+from mujoco_ros.controllers.interface.host import check_gains
+from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
-from mujoco_ros.controllers.ros.node.placement import PlacementClient
-from mujoco_ros.controllers.ros.node.remote_gains import RemoteGains
+from mujoco_ros.model.robot.layout import RobotLayout
+from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.service_caller import ServiceCaller
+
+
+class PlacementClient:
+    """Sets poses of entities, if a simulator runs."""
+
+    def __init__(
+        self,
+        caller: ServiceCaller,
+        service: str,
+        *,
+        failed: Callable[[str], object],
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Create a client of a service.
+
+        Args:
+            caller: Calls it.
+            service: Its full name.
+            failed: Called with the reason if a pose was not set.
+            changed: Called after each response.
+        """
+        self._caller, self._service, self._failed = caller, service, failed
+        self._changed = changed
+        self._pending = 0
+        caller.is_served(SetEntityState, service)  # starts the discovery
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request has no response yet."""
+        return self._pending > 0
+
+    def set_pose(self, name: str, pose: Pose) -> None:
+        """Request a pose in ``world`` with zero velocity; LookupError without a simulator."""
+        if not self._caller.is_served(SetEntityState, self._service):
+            raise LookupError(
+                f"cannot set the pose of '{name}': no simulator offers {self._service}"
+            )
+        request = SetEntityState.Request(entity=name, set_pose=True, set_twist=True)
+        request.state.header.frame_id = WORLD
+        position, orientation = request.state.pose.position, request.state.pose.orientation
+        position.x, position.y, position.z = map(float, pose.position)
+        orientation.w, orientation.x, orientation.y, orientation.z = map(float, pose.quat_wxyz)
+        self._pending += 1
+        self._caller.call(SetEntityState, self._service, request, self._check, self._fail)
+
+    def _check(self, response: Any) -> None:
+        if response.result.result != Result.RESULT_OK:
+            self._fail(response.result.error_message)
+        else:
+            self._finish()
+
+    def _fail(self, reason: str) -> None:
+        self._failed(f"a pose was not set: {reason}")
+        self._finish()
+
+    def _finish(self) -> None:
+        self._pending -= 1
+        self._changed()
+
+
+_ROWS = ("kp", "kd")
+
+
+class RemoteGains:
+    """Mirrors the gain parameters of another node, and changes them.
+
+    Only one change is in flight at a time, followed by the newest one, because requests may be sent
+    twice and a repeated request must not undo a later one.
+
+    Attributes:
+        settled: Whether the first response was received, or no request is needed.
+    """
+
+    def __init__(
+        self,
+        caller: ServiceCaller,
+        node: str,
+        robot: RobotLayout,
+        driven: Sequence[int],
+        *,
+        failed: Callable[[str], object],
+        changed: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Request the gains.
+
+        Args:
+            node: Full name of the other node; empty for none.
+            driven: Indices of the joints with gains.
+            failed: Called with the reason after a failed change.
+            changed: Called when `busy` may have ended.
+        """
+        self._caller, self._node, self._failed = caller, node, failed
+        self._changed = changed
+        self._setter = f"{node}/set_parameters_atomically"
+        self._joints = robot.joints.names
+        prefix = robot.namespace.replace("/", ".") + "." if robot.namespace else ""
+        self._cells = {
+            f"{prefix}gains.{self._joints[joint]}.{what}": (row, joint)
+            for joint in driven
+            for row, what in enumerate(_ROWS)
+        }
+        self._remote: np.ndarray | None = None  # last known values
+        self._target: np.ndarray | None = None  # requested values; None if they are in effect
+        self._in_flight = self._is_stale = False
+        self.settled = not (node and driven)
+        if not self.settled:
+            self._read()
+            caller.is_served(SetParametersAtomically, self._setter)  # starts the discovery
+
+    @property
+    def busy(self) -> bool:
+        """Whether a request has no response yet."""
+        return self._in_flight or self._target is not None
+
+    def get(self) -> Gains:
+        """Return the gains; LookupError if the other node has no gains of this robot."""
+        kp, kd = self._known().copy()
+        return Gains(kp=kp, kd=kd)
+
+    def set(self, gains: Gains) -> None:
+        """Request a change of the gains; errors as in `GainsSet` and `get`."""
+        self._known()
+        check_gains(gains, self._joints)
+        self._target = np.stack([gains.kp, gains.kd])
+        self._advance()
+
+    def refresh(self) -> None:
+        """Request the gains again, because a reset may have changed them."""
+        if self._remote is not None:
+            self._is_stale = True
+            self._advance()
+
+    def _known(self) -> np.ndarray:
+        known = self._remote if self._target is None else self._target
+        if known is None:
+            raise LookupError(f"node '{self._node}' has no gain parameters of this robot")
+        return known
+
+    def _advance(self) -> None:
+        """Send the next request, unless one is in flight."""
+        if self._in_flight or self._remote is None:
+            return
+        if self._is_stale:
+            self._read()
+        elif self._target is not None:
+            self._write(self._target, self._remote)
+
+    def _read(self) -> None:
+        self._in_flight, self._is_stale = True, False
+        self._caller.call(
+            GetParameters,
+            f"{self._node}/get_parameters",
+            GetParameters.Request(names=list(self._cells)),
+            lambda response: self._take(response.values),
+            lambda _reason: self._take([]),
+            retry=True,
+        )
+
+    def _take(self, messages: Sequence[Any]) -> None:
+        self.settled, self._in_flight = True, False
+        values = [parameter_value_to_python(message) for message in messages]
+        if len(values) == len(self._cells) and all(type(value) is float for value in values):
+            self._remote = np.zeros((len(_ROWS), len(self._joints)))
+            for cell, value in zip(self._cells.values(), values, strict=True):
+                self._remote[cell] = value
+        self._advance()
+        self._changed()
+
+    def _write(self, target: np.ndarray, remote: np.ndarray) -> None:
+        changes = [
+            Parameter(name, value=float(target[cell])).to_parameter_msg()
+            for name, cell in self._cells.items()
+            if target[cell] != remote[cell]
+        ]
+        if not changes:
+            self._remote, self._target = target, None
+            return
+        self._in_flight = True
+        self._caller.call(
+            SetParametersAtomically,
+            self._setter,
+            SetParametersAtomically.Request(parameters=changes),
+            partial(self._confirm, target),
+            self._reject,
+            retry=True,
+        )
+
+    def _confirm(self, sent: np.ndarray, response: Any) -> None:
+        if not response.result.successful:
+            self._reject(response.result.reason)
+            return
+        self._remote, self._in_flight = sent, False
+        self._advance()
+        self._changed()
+
+    def _reject(self, reason: str) -> None:
+        """Report a failed change, and read the gains, which are now unknown."""
+        self._target = None
+        self._read()
+        self._failed(f"gains were not changed: {reason}")
+        self._changed()
 
 
 class HostRequests:

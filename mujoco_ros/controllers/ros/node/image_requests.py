@@ -24,7 +24,7 @@ from mujoco_ros.controllers.runtime.robot_cameras import (
     robot_cameras,
     unknown_camera,
 )
-from mujoco_ros.controllers.runtime.tick_time import stamp_of
+from mujoco_ros.controllers.runtime.ticks import stamp_of
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera

@@ -13,7 +13,7 @@ from rclpy.node import Node
 from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.diagnostics.diagnostic_publisher import PERIOD_S, DiagnosticPublisher
+from mujoco_ros.bridge.diagnostics.report import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
@@ -23,7 +23,6 @@ from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
-from mujoco_ros.controllers.ros.controller_panel import controller_panel
 from mujoco_ros.controllers.ros.controller_settings import controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import LifecycleInterface
@@ -35,29 +34,27 @@ from mujoco_ros.controllers.ros.node.command_output import (
     JointCommands,
     Trajectories,
 )
-from mujoco_ros.controllers.ros.node.host_requests import HostRequests
+from mujoco_ros.controllers.ros.node.host_requests import HostRequests, PlacementClient, RemoteGains
 from mujoco_ros.controllers.ros.node.image_requests import ImageRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.pacing import WAITING, ControllerPacing
 from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
-from mujoco_ros.controllers.ros.node.placement import PlacementClient
-from mujoco_ros.controllers.ros.node.remote_gains import RemoteGains
-from mujoco_ros.controllers.ros.state_parameters import StateParameters
+from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
 from mujoco_ros.controllers.runtime.robot_model import find_robot, robot_model
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rclpy_ext.service import Responder, Service
-from mujoco_ros.rclpy_ext.tasks import create_wall_timer
-from mujoco_ros.sim.driven_model import DrivenModel
+from mujoco_ros.sim.controlled_joints import DrivenModel
 from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
+from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.log_handler import forward_log
+from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
-from mujoco_ros.wire.simulation_interfaces import service_name
-from mujoco_ros.wire.stamps import nanoseconds
 
 T = TypeVar("T")
 _POLL_S = 0.05

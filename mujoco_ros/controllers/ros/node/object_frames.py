@@ -10,9 +10,9 @@ from tf2_msgs.msg import TFMessage
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.ros.node.inbox import DISCOVERY_S
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import WORLD
 from mujoco_ros.wire.qos import LATCHED, TF
-from mujoco_ros.wire.stamps import nanoseconds
 
 _TF = "/tf"
 _MAX_DEPTH = 100

@@ -1,6 +1,6 @@
 """Observations of a robot from its topics."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -11,12 +11,10 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
-from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.ros.node.joint_state import JointReader
+from mujoco_ros.controllers.ros.node.inbox import Inbox, SensorReadings
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
-from mujoco_ros.controllers.ros.node.readings import SensorReadings
-from mujoco_ros.controllers.runtime.tick_time import tick_time
-from mujoco_ros.model.errors import unknown
+from mujoco_ros.controllers.runtime.ticks import tick_time
+from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import Measurement, SensorKind
@@ -26,6 +24,65 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.message_template import get_field, message_type
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 from mujoco_ros.wire.shared_parameters import WrenchSign
+
+
+class JointArrays(NamedTuple):
+    """Joint states in the robot's order; NaN where the message has no value.
+
+    Attributes:
+        q: Positions [rad or m].  # (n,)
+        dq: Velocities [rad/s or m/s].  # (n,)
+        effort: Efforts [Nm or N].  # (n,)
+    """
+
+    q: np.ndarray
+    dq: np.ndarray
+    effort: np.ndarray
+
+
+class JointReader:
+    """Reads joint states of a robot; the order of names is cached."""
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        self._joints = tuple(joints)
+        self._names: tuple[str, ...] = ()
+        self._order = np.empty(0, dtype=np.intp)
+
+    def read(self, message: JointState) -> JointArrays:
+        """Return the values of a message.
+
+        Raises:
+            UserInputError: A joint is missing, or there are not as many values as names.
+        """
+        names = tuple(message.name)
+        if names != self._names:
+            self._order = self._order_of(names)
+            self._names = names
+        return JointArrays(
+            q=self._column("positions", message.position),
+            dq=self._column("velocities", message.velocity),
+            effort=self._column("efforts", message.effort),
+        )
+
+    def _order_of(self, names: tuple[str, ...]) -> np.ndarray:
+        missing = [joint for joint in self._joints if joint not in names]
+        if missing:
+            raise UserInputError(
+                f"joint_states lack {', '.join(missing)}; they have: {', '.join(names) or 'none'}"
+            )
+        return np.array([names.index(joint) for joint in self._joints], dtype=np.intp)
+
+    def _column(self, what: str, values: Sequence[float]) -> np.ndarray:
+        if not len(values):
+            if what == "positions":
+                raise UserInputError("joint_states have no positions")
+            return np.full(len(self._joints), np.nan)
+        if len(values) != len(self._names):
+            raise UserInputError(
+                f"joint_states have {len(values)} {what} for {len(self._names)} joints"
+            )
+        return np.array(values)[self._order]
+
 
 JOINT_STATES = "joint_states"
 _ODOM = "odom"

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
-from mujoco_ros.controllers.ros.parameter_specs import CONTROLLER_PARAMETERS
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.shared_parameters import REALTIME_PRIORITY, WRENCH_SIGN
 

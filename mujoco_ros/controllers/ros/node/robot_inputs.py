@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.runtime.tick_time import NANOSECONDS
+from mujoco_ros.controllers.runtime.ticks import NANOSECONDS
 
 _MAX_VOID = 3
 """Messages of before a reset that arrive after its report; subscriptions hold one."""

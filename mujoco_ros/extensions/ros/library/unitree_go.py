@@ -9,7 +9,7 @@ from unitree_go.msg import LowCmd, LowState
 from mujoco_ros.extensions.endpoints import publisher, subscription
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.joint_motors import JointMotors
-from mujoco_ros.extensions.sensor_choice import find_feet, find_imu
+from mujoco_ros.extensions.own_elements import find_feet, find_imu
 from mujoco_ros.extensions.settings import setting
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import rpy_of

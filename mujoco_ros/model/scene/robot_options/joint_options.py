@@ -1,13 +1,26 @@
-"""Armature, friction, damping, gains and start position of joints."""
+"""Options of a robot's joints: armature, friction, gains, gravity compensation, start pose."""
 
-from collections.abc import Mapping, Sequence
+import logging
+import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fnmatch import fnmatchcase
+from math import pi
 
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.keyframes import SCALAR
+from mujoco_ros.model.keyframes import SCALAR, add_keyframe, move_keyframe
+from mujoco_ros.model.robot.actuators import joint_effort
+
+BANDWIDTH_HZ = 25.0
+"""Natural frequency of a joint under derived gains, with the largest inertia that it carries."""
+DAMPING_RATIO = 1.0
+"""Damping ratio of a joint under derived gains, with the largest inertia that it carries."""
+LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
+"""Smallest inertia that gains are derived from [kg m² or kg]: about that of a small geared motor,
+which many models of hands leave out."""
+
 
 _LARGEST = 1e6
 
@@ -126,3 +139,167 @@ def _check_limits(spec: mujoco.MjSpec, start: Mapping[str, float], where: str) -
                 f"{where}: joints: the start position {position:g} of '{name}' is outside its "
                 f"limits [{lower:g}, {upper:g}]"
             )
+
+
+STIFFER = 10.0
+"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
+
+
+def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
+    """Set the gains of velocity servos.
+
+    Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
+
+    J is the inertia about the joint in the zero configuration, with the other joints locked and the
+    armature included. It is at least `LEAST_INERTIA`, and at most ``1 / (z w timestep)`` times as
+    large as it is: a servo at its torque limit is stable up to twice that.
+
+    Args:
+        spec: The model of the robot.
+        servos: Names of the actuators, each on a hinge or slide joint.
+    """
+    if not servos:
+        return
+    model = spec.compile()
+    rate = min(2.0 * pi * BANDWIDTH_HZ, DAMPING_RATIO / model.opt.timestep)
+    for name in servos:
+        joint = int(model.actuator(name).trnid[0])
+        inertia = float(model.dof_M0[model.jnt_dofadr[joint]])
+        most = inertia / (DAMPING_RATIO * rate * model.opt.timestep)
+        least = LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[joint])]
+        inertia = min(max(inertia, least), most)
+        actuator = spec.actuator(name)
+        if actuator.dyntype != mujoco.mjtDyn.mjDYN_INTEGRATOR:
+            gain = STIFFER * 2.0 * DAMPING_RATIO * inertia * rate
+            actuator.gainprm[0], actuator.biasprm[2] = gain, -gain
+            continue
+        actuator.gainprm[0] = inertia * rate**2
+        actuator.biasprm[1] = -inertia * rate**2
+        actuator.biasprm[2] = -2.0 * DAMPING_RATIO * inertia * rate
+
+
+def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
+    """Compensate the weight of all links of a robot with a fixed base, as its drives would.
+
+    The torque is part of the measured effort, and within the effort limit of the joint.
+
+    Args:
+        spec: The model of the robot.
+        where: Begins the error message.
+
+    Raises:
+        UserInputError: The base is free.
+    """
+    model = spec.compile()
+    for joint in spec.joints:
+        if joint.type == mujoco.mjtJoint.mjJNT_FREE:
+            raise UserInputError(
+                f"{where}: 'gravity_compensation' needs a fixed base; this one moves on "
+                f"'{joint.name}', and would float"
+            )
+        joint.actgravcomp = True
+        effort = joint_effort(model, model.joint(joint.name).id)
+        if math.isfinite(effort):
+            joint.actfrclimited = mujoco.mjtLimited.mjLIMITED_TRUE
+            joint.actfrcrange = [-effort, effort]
+    for body in spec.bodies[1:]:
+        body.gravcomp = 1.0
+
+
+START = "start"
+"""Name of the keyframe of a robot whose model has none."""
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:
+    """Change the start positions of joints [rad or m].
+
+    Args:
+        spec: The model of the robot.
+        positions: Positions by joint.
+        keyframe: The keyframe of the start, which is changed; None for the first one.
+    """
+    names = [key.name for key in spec.keys]
+    if not positions:
+        return
+    if not names:
+        add_keyframe(spec, START, positions)
+    elif keyframe is None or keyframe in names:
+        move_keyframe(spec, names.index(keyframe) if keyframe else 0, positions)
+
+
+def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -> None:
+    """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
+
+    Other joints start as by `start_within_limits`. A model with keyframes is not changed.
+
+    Args:
+        spec: The model of the robot.
+        positions: Positions by joint [rad or m].
+        where: Begins the messages.
+    """
+    if not positions:
+        return
+    if spec.keys:
+        _LOGGER.warning(
+            "%s: the start positions of the URDF (initial_value) have no effect, because it has "
+            "the keyframe '%s'",
+            where,
+            spec.keys[0].name,
+        )
+        return
+    model = spec.compile()
+    start = _middle_of_limits(model)
+    outside = []
+    for name, position in positions.items():
+        joint = model.joint(name)
+        lower, upper = joint.range
+        within = min(max(position, lower), upper) if joint.limited[0] else position
+        start[name] = float(within)
+        if within != position:
+            outside.append(f"{name} ({position:g} becomes {within:g})")
+    if outside:
+        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
+    add_keyframe(spec, START, start, model)
+
+
+def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] = ()) -> None:
+    """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
+
+    A model with keyframes is not changed. The rule is that of the joint_state_publisher.
+
+    Args:
+        spec: The model of the robot.
+        where: Begins the message.
+        given: Names of joints whose start is given, which the message leaves out.
+    """
+    if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
+        return
+    model = spec.compile()
+    middle = _middle_of_limits(model)
+    if middle:
+        add_keyframe(spec, START, middle, model)
+        moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
+        if moved:
+            text = "%s: joints whose limits exclude zero start in the middle: %s"
+            _LOGGER.info(text, where, ", ".join(moved))
+
+
+def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:
+    """Return whether the limits of a joint may exclude its zero, by the spec alone."""
+    lower, upper = joint.range
+    return int(joint.type) in SCALAR and not lower <= joint.ref <= upper
+
+
+def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
+    """Return the middle of the limits of each joint whose limits exclude zero [rad or m]."""
+    mimics = model.eq_obj1id[model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)]
+    return {
+        joint.name: float(joint.range.mean())
+        for joint in map(model.joint, range(model.njnt))
+        if joint.type[0] in SCALAR
+        and joint.limited[0]
+        and joint.id not in mimics
+        and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]
+    }

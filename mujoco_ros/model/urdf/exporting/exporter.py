@@ -10,13 +10,11 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import numbered_name
+from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, site_frame
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
-from mujoco_ros.model.robot.frame_names import OPTICAL_WXYZ, optical_frame, site_frame
-from mujoco_ros.model.urdf.exporting.elements import add_inertial, add_origin, text
-from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
-from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes
+from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
+from mujoco_ros.model.urdf.exporting.meshes import MeshCache
+from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes, add_inertial, add_origin, text
 
 WORLD = "world"
 

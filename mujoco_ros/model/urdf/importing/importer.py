@@ -1,4 +1,4 @@
-"""Import of URDF files as MuJoCo specs with every link, frame, name and limit.
+"""Import of URDF files as MuJoCo specs with every link, frame, name and inertia.
 
 MuJoCo's own URDF parser confuses meshes with the same base name, gives links without an
 ``<inertial>`` the mass of their collision shapes, ignores mimics and velocity limits, and rejects
@@ -6,7 +6,8 @@ the massless links between the axes of a joint. Otherwise the result is the same
 """
 
 import logging
-from collections.abc import Mapping
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,26 +19,112 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.size_limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
-from mujoco_ros.model.urdf.importing.contacts import exclude_base_neighbours
-from mujoco_ros.model.urdf.importing.extension import extension_spec
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
 from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
 from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
-from mujoco_ros.model.urdf.importing.urdf_file import (
-    Urdf,
-    UrdfJoint,
-    UrdfLink,
-    read_urdf,
+from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint, UrdfLink, read_urdf
+
+SECTIONS = (
+    "compiler",
+    "option",
+    "size",
+    "statistic",
+    "default",
+    "contact",
+    "equality",
+    "tendon",
+    "actuator",
+    "sensor",
+    "keyframe",
+    "custom",
 )
+"""Sections that are read; they name links and joints of the URDF, and no file."""
+
+# Settings of <compiler> that the importer decides.
+_OWN_SETTINGS = (
+    "angle",
+    "assetdir",
+    "discardvisual",
+    "eulerseq",
+    "fusestatic",
+    "meshdir",
+    "strippath",
+    "texturedir",
+)
+
+_LOGGER = logging.getLogger(__name__)
+
+
+def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
+    """Return a spec without bodies that has the sections of the ``<mujoco>`` extension.
+
+    A warning names the other elements.
+
+    Raises:
+        UserInputError: MuJoCo rejects a section, or one includes a file.
+    """
+    root = ET.Element("mujoco", model=urdf.name)
+    # Stiff servos, and mimics between light links, need an implicit integrator.
+    ET.SubElement(root, "option", integrator="discrete")
+    ignored: list[str] = []
+    for element in urdf.mujoco:
+        if element.tag not in SECTIONS:
+            ignored.append(f"<{element.tag}>")
+            continue
+        if next(element.iter("include"), None) is not None:
+            raise UserInputError(
+                f"{urdf.path}: in its <mujoco> extension: <{element.tag}> includes a file; "
+                "write its content in its place"
+            )
+        own = _OWN_SETTINGS if element.tag == "compiler" else ()
+        settings = {key: value for key, value in element.items() if key not in own}
+        ET.SubElement(root, element.tag, settings).extend(element)
+    if ignored:
+        _LOGGER.warning(
+            "%s: elements of its <mujoco> extension are ignored: %s; these are read: %s",
+            urdf.path,
+            ", ".join(ignored),
+            ", ".join(SECTIONS),
+        )
+    try:
+        spec = mujoco.MjSpec.from_string(ET.tostring(root, encoding="unicode"))
+    except (ValueError, mujoco.FatalError) as error:
+        message = " ".join(str(error).removeprefix("Error: ").split())
+        raise UserInputError(f"{urdf.path}: in its <mujoco> extension: {message}") from error
+    spec.compiler.degree = False
+    return spec
+
+
+def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
+    """Exclude contacts between links fixed to the world and the links that move on them.
+
+    In a URDF, links overlap at their joint. MuJoCo filters such contacts, except those of a link
+    welded to the world.
+    """
+    fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
+    neighbours = [child for body in fixed for child in body.bodies if child.joints]
+    links = [link.name for child in neighbours for link in _welded(child) if link.geoms]
+    for base in fixed:
+        if base.geoms:
+            for link in links:
+                spec.add_exclude(bodyname1=base.name, bodyname2=link)
+
+
+def _welded(body: mujoco.MjsBody) -> Iterator[mujoco.MjsBody]:
+    """Yield a body and all bodies that are fixed to it."""
+    stack = [body]  # a loop, because a chain may exceed the recursion limit
+    while stack:
+        body = stack.pop()
+        yield body
+        stack += [child for child in reversed(body.bodies) if not child.joints]
+
 
 VISUAL_GROUP = 2
 COLLISION_GROUP = 3
 
 WORLD = "world"
 """A root link of this name is the world itself, as in MuJoCo and Gazebo."""
-
-_LOGGER = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,10 +1,14 @@
-"""Mesh files of a URDF: their paths, and the triangles of those that MuJoCo cannot read."""
+"""Mesh files of a URDF: paths, triangles of formats that MuJoCo lacks, and their cache."""
 
+import hashlib
 import io
 import struct
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+import zipfile
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -14,9 +18,40 @@ from numpy.typing import NDArray
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
 from mujoco_ros.model.file_access import read_file
+from mujoco_ros.model.file_cache import FileCache, user_folder
 from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.urdf.importing.converted_meshes import Mesh, converted
 from mujoco_ros.model.uri import resolve
+
+Mesh = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]
+"""Vertices (n, 3), triangles (m, 3) and colour (4,), empty without one."""
+
+_VERSION = b"1"
+"""Changes with the result of conversions."""
+_LIMIT_BYTES = 1024 * 1024 * 1024
+
+
+def converted(content: bytes, kind: str, convert: Callable[[], Mesh]) -> Mesh:
+    """Return a mesh from the cache, or else from `convert`.
+
+    Args:
+        content: Content of the file, which contains all of the mesh.
+        kind: Suffix of the file.
+        convert: Converts it; its errors are passed on, and not cached.
+    """
+    name = hashlib.sha256(b"\0".join((_VERSION, kind.encode(), content))).hexdigest()[:32]
+    cache = FileCache(user_folder("converted_meshes"), ".npz", _LIMIT_BYTES)
+    # A file that another program cut short is converted again.
+    with suppress(OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+        if (path := cache.find(name)) is not None:
+            with np.load(path, allow_pickle=False) as found:
+                return found["vertices"], found["faces"], found["rgba"]
+    vertices, faces, rgba = convert()
+    buffer = BytesIO()
+    np.savez(buffer, vertices=vertices, faces=faces, rgba=rgba)
+    with suppress(OSError):  # without the cache, the next import only takes longer
+        cache.write(name, buffer.getvalue())
+    return vertices, faces, rgba
+
 
 if TYPE_CHECKING:
     from trimesh import Trimesh

@@ -11,8 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.scene.size_limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,

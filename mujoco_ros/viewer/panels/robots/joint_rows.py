@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.actuator_limits import joint_actuators, joint_effort
+from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
 from mujoco_ros.model.robot.layout import Joints
 
 _UNLIMITED_ANGLE = np.pi

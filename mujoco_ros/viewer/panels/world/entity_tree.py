@@ -12,7 +12,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.entity_client import EntityClient
 from mujoco_ros.viewer.entity_displays import EntityDisplays
-from mujoco_ros.viewer.following import CameraFollows, followed
+from mujoco_ros.viewer.framing import CameraFollows, followed
 from mujoco_ros.viewer.initial_values import initial_values
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.pose_fields import Numbers, PoseFields

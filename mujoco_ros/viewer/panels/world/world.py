@@ -8,12 +8,12 @@ from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.client_files import files_of_clients
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import is_replay
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.model_images import ModelImages
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel

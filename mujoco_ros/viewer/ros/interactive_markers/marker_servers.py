@@ -27,13 +27,11 @@ from mujoco_ros.viewer.interactive_markers.marker_shapes import (
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
 from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
-from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
-from mujoco_ros.viewer.ros.interactive_markers.update_queue import DEPTH, UpdateQueue
+from mujoco_ros.viewer.ros.interactive_markers.marker_set import DEPTH, MarkerSet, UpdateQueue
 from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.shell_commands import topic_pub
-from mujoco_ros.wire.graph_topics import subscription_qos
-from mujoco_ros.wire.poses import pose_message
-from mujoco_ros.wire.qos import RELIABLE
+from mujoco_ros.wire.conversions import pose_message
+from mujoco_ros.wire.qos import RELIABLE, subscription_qos
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 UPDATES = "/update"

@@ -15,8 +15,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.messages import (
     state_message,
 )
 from mujoco_ros.sim.observer import BoundingBox, Motion
-from mujoco_ros.wire.poses import pose_message
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import pose_message, stamp
 
 
 def pose(*, x: float = 1.0, w: float = 1.0, qx: float = 0.0) -> Pose:

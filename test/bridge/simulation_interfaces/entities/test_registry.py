@@ -22,10 +22,10 @@ from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegi
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.entities import entities
 from mujoco_ros.model.scene.parts import part_from_file
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state

@@ -4,7 +4,7 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import GetEntityState
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.entities.state_queries import StateQueries
+from mujoco_ros.bridge.simulation_interfaces.entities.registry import StateQueries
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.command_queue import CommandQueue
 

@@ -16,7 +16,7 @@ from simulation_interfaces.msg import (
 from simulation_interfaces.srv import GetEntities
 from threads import RecordingResponder
 
-from mujoco_ros.bridge.simulation_interfaces.filters.filters import EntityFilter, tags_filter
+from mujoco_ros.bridge.simulation_interfaces.filters import EntityFilter, tags_filter
 from mujoco_ros.sim.observer import BoundingBox
 
 ROBOT = EntityCategory(category=EntityCategory.CATEGORY_ROBOT)

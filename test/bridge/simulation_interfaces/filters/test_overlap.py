@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from mujoco_ros.bridge.simulation_interfaces.filters.overlap import with_box, with_hull, with_sphere
+from mujoco_ros.bridge.simulation_interfaces.filters import with_box, with_hull, with_sphere
 from mujoco_ros.sim.observer import BoundingBox
 
 

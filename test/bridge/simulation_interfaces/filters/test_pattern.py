@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mujoco_ros.bridge.simulation_interfaces.filters.pattern import LONGEST, Pattern, PatternError
+from mujoco_ros.bridge.simulation_interfaces.filters import LONGEST, Pattern, PatternError
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_replay import (
-    ReplayResult,
-    replay_demonstration,
-)
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_run import DemonstrationRun
-from mujoco_ros.controllers.evaluation.demonstrations.demonstration_settings import (
+from mujoco_ros.controllers.evaluation.demonstration_recording import (
+    DemonstrationRun,
     DemonstrationSettings,
     chosen_cameras,
     ticks_per_frame,
+)
+from mujoco_ros.controllers.evaluation.demonstration_replay import (
+    ReplayResult,
+    replay_demonstration,
 )
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError

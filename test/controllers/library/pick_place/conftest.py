@@ -9,9 +9,9 @@ import pytest
 
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.runtime.host import ControllerHost
+from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import ObjectConfig, load_scene
-from mujoco_ros.model.scene.pose_config import PoseConfig
 from mujoco_ros.sim.simulation import Simulation
 
 BOX_XML = "package://mujoco_ros/urdf_mjcf/objects/box.xml"

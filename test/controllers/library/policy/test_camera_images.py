@@ -6,10 +6,9 @@ from onnx_policies import write_brightness
 
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.library.policy.camera_images import image_writer
+from mujoco_ros.controllers.library.policy.terms import image_writer
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 
 def image_of(depth, colour=None):

@@ -16,10 +16,9 @@ from onnx_policies import (
 )
 from simulators import WAIT_LIMIT_S
 
+from mujoco_ros.controllers.library.policy import network
 from mujoco_ros.controllers.library.policy import network as network_module
-from mujoco_ros.controllers.library.policy import onnx_file
-from mujoco_ros.controllers.library.policy.network import Network
-from mujoco_ros.controllers.library.policy.onnx_file import read_onnx
+from mujoco_ros.controllers.library.policy.network import Network, read_onnx
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import SizeLimit
 
@@ -120,7 +119,7 @@ def test_nested_graphs_have_a_limit(policy):
 
 
 def test_a_file_has_a_largest_size(policy, monkeypatch):
-    monkeypatch.setattr(onnx_file, "LARGEST_POLICY", SizeLimit(100, of_client=100))
+    monkeypatch.setattr(network, "LARGEST_POLICY", SizeLimit(100, of_client=100))
     with pytest.raises(UserInputError, match="is too large: at most 100 bytes are read"):
         read_onnx(policy)
 

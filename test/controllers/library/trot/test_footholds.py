@@ -5,7 +5,7 @@ from math import cosh, sinh
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.trot.footholds import foothold, ground_plane
+from mujoco_ros.controllers.library.trot.gait import foothold, ground_plane
 
 OMEGA, STANCE = 5.0, 0.29
 

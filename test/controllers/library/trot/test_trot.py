@@ -16,7 +16,7 @@ from mujoco_ros.controllers.interface.inputs import (
     VelocityInput,
 )
 from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.trot.states import TROTTER
+from mujoco_ros.controllers.library.trot.trot_states import TROTTER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.config import load_scene

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.walk.dcm_pattern import (
+from mujoco_ros.controllers.library.walk.gait import (
     ZmpSegment,
     dcm_at_start,
     dcm_before,

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep
-from mujoco_ros.controllers.library.walk.step_adjustment import StepAdjustment
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, RIGHT, Footstep, StepAdjustment
 
 LEAST = 0.16
 

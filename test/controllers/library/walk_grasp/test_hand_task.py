@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk_grasp.hand_task import HandTask
+from mujoco_ros.controllers.library.walk_grasp.hands import HandTask
 from mujoco_ros.controllers.planning.kinematics.chain import tool_ids
 from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.controllers.whole_body.whole_body_control import WholeBodyControl

@@ -6,10 +6,9 @@ import pytest
 
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.walk_grasp.markers import MarkerConfig, MarkerDetector
+from mujoco_ros.controllers.library.walk_grasp.marker_view import MarkerConfig, MarkerDetector
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
 
 MATRIX = np.array([(579.0, 0.0, 319.5), (0.0, 579.0, 239.5), (0.0, 0.0, 1.0)])
 WHITE = 255

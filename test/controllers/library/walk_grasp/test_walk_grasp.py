@@ -15,8 +15,7 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 from mujoco_ros.sim.simulation import Simulation
 
 SEED = 1_000_000

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.collisions.elements import free_body, geoms_of
+from mujoco_ros.controllers.planning.collisions.planning_scene import free_body, geoms_of
 from mujoco_ros.controllers.planning.kinematics.chain import joint_id
 from mujoco_ros.model.errors import UserInputError
 

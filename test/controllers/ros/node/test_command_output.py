@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.joints import INTERFACES, ControlledJoints
 from mujoco_ros.controllers.ros.node.command_output import (
     GripperGoals,
     JointCommands,

@@ -7,8 +7,7 @@ import pytest
 from extension_package import write_package
 from recorded_ticks import BEFORE_RESET, TickRecorder, Ticks, differences, record_alone
 
-from mujoco_ros.rendering.errors import RenderingError
-from mujoco_ros.rendering.gl import open_context
+from mujoco_ros.rendering.gl import RenderingError, open_context
 
 ENTRY_POINTS = "[mujoco_ros.states]\nFollowSine = my_policy:FollowSine\n"
 STATES = '''

@@ -13,7 +13,7 @@ from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 CAMERA = "camera/wrist_camera"
 

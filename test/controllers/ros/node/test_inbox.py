@@ -8,10 +8,9 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import ReliabilityPolicy
 from rclpy.serialization import serialize_message
 
-from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.ros.node.readings import SensorReadings
+from mujoco_ros.controllers.ros.node.inbox import Inbox, SensorReadings
+from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.qos import SENSOR
-from mujoco_ros.wire.stamps import stamp
 
 
 class Wires:

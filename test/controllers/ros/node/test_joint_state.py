@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sensor_msgs.msg import JointState
 
-from mujoco_ros.controllers.ros.node.joint_state import JointReader
+from mujoco_ros.controllers.ros.node.observation_source import JointReader
 from mujoco_ros.model.errors import UserInputError
 
 

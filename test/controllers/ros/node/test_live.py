@@ -19,7 +19,7 @@ from simulators import SimulatorLauncher
 
 from mujoco_ros.controllers.library.catalogue import load, load_table
 from mujoco_ros.controllers.library.pick_place.task import upright
-from mujoco_ros.controllers.ros.node.placement import PlacementClient
+from mujoco_ros.controllers.ros.node.host_requests import PlacementClient
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.scene.config import load_scene

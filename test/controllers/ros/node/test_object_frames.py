@@ -9,7 +9,7 @@ from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
-from mujoco_ros.wire.stamps import stamp
+from mujoco_ros.wire.conversions import stamp
 
 
 @pytest.fixture

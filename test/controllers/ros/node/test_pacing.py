@@ -9,8 +9,7 @@ import pytest
 from sample_states import controller, in_turn
 
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN
-from mujoco_ros.control.joints import ControlledJoints
-from mujoco_ros.control.modes import INTERFACES
+from mujoco_ros.control.joints import INTERFACES, ControlledJoints
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput

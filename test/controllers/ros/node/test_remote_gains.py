@@ -10,8 +10,7 @@ from simulation_interfaces.srv import SetEntityState
 
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.ros.node.placement import PlacementClient
-from mujoco_ros.controllers.ros.node.remote_gains import RemoteGains
+from mujoco_ros.controllers.ros.node.host_requests import PlacementClient, RemoteGains
 
 ROBOT = SimpleNamespace(namespace="left", joints=SimpleNamespace(names=("a", "b", "c")))
 

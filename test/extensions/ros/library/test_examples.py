@@ -21,8 +21,8 @@ from std_srvs.srv import SetBool
 from mujoco_ros.extensions.catalogue import SHIPPED
 from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.state.keyframes import Keyframes
 from mujoco_ros.sim.state.playback import Playback
+from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
 from mujoco_ros.sim.state_log.ring_buffer import RingBuffer

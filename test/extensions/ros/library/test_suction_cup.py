@@ -11,7 +11,7 @@ from extension_runs import ExtensionRun
 from std_srvs.srv import SetBool
 
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.state.keyframes import Keyframes
+from mujoco_ros.sim.state.snapshots import Keyframes
 
 STONE = """<mujoco model="stone"><worldbody><body name="stone"><freejoint/><geom size=".05"/></body>
 </worldbody></mujoco>"""

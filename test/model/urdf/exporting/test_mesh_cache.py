@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache, user_cache
+from mujoco_ros.model.urdf.exporting.meshes import MeshCache, user_cache
 
 DAY_S = 24 * 3600
 

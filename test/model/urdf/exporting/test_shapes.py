@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 import trimesh
 
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.scene.pose_config import PoseConfig, quaternion_wxyz
+from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
-from mujoco_ros.model.urdf.exporting.mesh_cache import MeshCache
+from mujoco_ros.model.urdf.exporting.meshes import MeshCache
 from mujoco_ros.model.urdf.exporting.shapes import material_rgba
 
 TETRAHEDRON = "0 0 0 1 0 0 0 1 0 0 0 1"

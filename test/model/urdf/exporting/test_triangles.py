@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from mujoco_ros.model.urdf.exporting.triangles import (
+from mujoco_ros.model.urdf.exporting.meshes import (
     Triangles,
     height_field_triangles,
     mesh_triangles,

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.urdf.importing.extension import SECTIONS
-from mujoco_ros.model.urdf.importing.importer import load_urdf
+from mujoco_ros.model.urdf.importing.importer import SECTIONS, load_urdf
 
 LINK = """
 <link name="{}">

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.model.urdf.importing.xacro_expressions import (
+from mujoco_ros.model.urdf.importing.xacro_file import (
     FUNCTIONS,
     Evaluator,
     ForbiddenExpressionError,

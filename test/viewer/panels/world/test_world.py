@@ -12,7 +12,7 @@ from panel_frames import Frames
 from mujoco_ros.viewer.clients import ParameterInfo
 from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.entity_displays import EntityDisplays
-from mujoco_ros.viewer.following import CameraFollows, follow, followed
+from mujoco_ros.viewer.framing import CameraFollows, follow, followed
 from mujoco_ros.viewer.panels.world.world import WorldPanel
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")

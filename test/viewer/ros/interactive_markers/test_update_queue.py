@@ -9,8 +9,7 @@ from rclpy.serialization import serialize_message
 from visualization_msgs.msg import InteractiveMarkerUpdate
 from visualization_msgs.srv import GetInteractiveMarkers
 
-from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet
-from mujoco_ros.viewer.ros.interactive_markers.update_queue import UpdateQueue
+from mujoco_ros.viewer.ros.interactive_markers.marker_set import MarkerSet, UpdateQueue
 
 
 def update(number: int, **fields: Any) -> bytes:

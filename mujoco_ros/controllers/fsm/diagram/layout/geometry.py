@@ -5,14 +5,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from mujoco_ros.controllers.fsm.diagram.layout.parts import (
+    ENTRY,
     BoxPlacement,
     DiagramBox,
     DiagramLink,
-    Measure,
-)
-from mujoco_ros.controllers.fsm.diagram.layout.ports import (
-    ENTRY,
     Group,
+    Measure,
     PortPlan,
     Ports,
     Side,

@@ -4,13 +4,15 @@ from collections.abc import Iterable, Iterator
 
 from mujoco_ros.controllers.fsm.diagram.layout.geometry import PAD, DiagramGeometry
 from mujoco_ros.controllers.fsm.diagram.layout.parts import (
+    ENTRY,
     BoxPlacement,
     DiagramLink,
+    Group,
     Point,
     Route,
+    Side,
     Text,
 )
-from mujoco_ros.controllers.fsm.diagram.layout.ports import ENTRY, Group, Side
 
 _RAISED = 4.0
 """Distance of a text above its line [px]."""

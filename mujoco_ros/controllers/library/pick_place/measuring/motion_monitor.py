@@ -11,9 +11,9 @@ from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.grip_limit import GRAVITY
 from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import (
     GripMonitor,
+    MonitoredMotion,
     stale_pose,
 )
-from mujoco_ros.controllers.library.pick_place.measuring.monitored_motion import MonitoredMotion
 from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.model.naming import topic_token
 

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.library.pick_place.grip_limit import collision_geoms
-from mujoco_ros.controllers.planning.collisions.elements import free_address, free_body
+from mujoco_ros.controllers.planning.collisions.planning_scene import free_address, free_body
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 

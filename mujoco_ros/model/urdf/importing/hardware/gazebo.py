@@ -1,24 +1,247 @@
-"""``<gazebo>`` elements: friction of links, sensors, and the plugins that add sensors or mimics."""
+"""``<gazebo>`` elements: friction of links, plugins, and sensors."""
 
+import math
 import xml.etree.ElementTree as ET
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import to_name, unique_name
-from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.sensors.cameras import CameraConfig
-from mujoco_ros.model.sensors.lidars import LidarConfig
-from mujoco_ros.model.urdf.importing.hardware.gazebo_sensors import (
-    CAMERAS,
-    LIDARS,
-    cameras_of,
-    lidar_of,
-    site_sensor_of,
+from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
+from mujoco_ros.model.sensors.cameras import DEFAULT_RATE_HZ, CameraConfig, CameraNoise, Intrinsics
+from mujoco_ros.model.sensors.lidars import DEFAULT_RATE_HZ as LIDAR_RATE_HZ
+from mujoco_ros.model.sensors.lidars import (
+    HorizontalConfig,
+    LidarConfig,
+    RangeConfig,
+    VerticalConfig,
 )
-from mujoco_ros.model.urdf.importing.hardware.sensors import SensorRequest, SensorType
+from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
 from mujoco_ros.model.urdf.importing.hardware.usage import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import SCALAR_TYPES, Urdf, UrdfMimic
+
+CAMERAS = ("camera", "depth", "depth_camera", "rgbd", "rgbd_camera", "multicamera")
+LIDARS = ("ray", "gpu_ray", "lidar", "gpu_lidar")
+_DEPTH_ONLY = ("depth", "depth_camera")
+
+# Defaults of SDFormat.
+_HORIZONTAL_FOV = 1.047
+_WIDTH, _HEIGHT = 320, 240
+
+_GREY_LEVELS = 255.0
+_TURN = 2.0 * math.pi
+_FARTHEST = 1e4
+"""Largest range [m] of a lidar; Gazebo also has infinite ones."""
+
+
+def sensor_pose(element: ET.Element, link: str, usage: Usage) -> Pose:
+    """Return the ``<pose>`` of an element in the frame of its link."""
+    found = element.find("pose")
+    if found is None or found.get("relative_to", link) not in ("", link):
+        return Pose()
+    values = usage.values(element, "pose", 6)
+    if values is None:
+        return Pose()
+    turn = np.array(values[3:])
+    if found.get("degrees", "").strip() in ("true", "1"):
+        turn = np.radians(turn)
+    roll, pitch, yaw = turn.tolist()
+    quat = quaternion_wxyz(PoseConfig(rpy=(roll, pitch, yaw)))
+    return Pose(position=np.array(values[:3]), quat_wxyz=quat)
+
+
+def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Iterator[CameraConfig]:
+    """Yield the cameras of a sensor.
+
+    Args:
+        element: The ``<sensor>``.
+        name: Name of the first camera; others append theirs.
+        link: The link that the sensor is on.
+        usage: Records what is read.
+
+    Raises:
+        UserInputError: A camera is impossible.
+    """
+    pose = sensor_pose(element, link, usage)
+    rate = usage.value(element, "update_rate")
+    for index, camera in enumerate(element.findall("camera")):
+        usage.use(camera)
+        width = int(usage.value(camera, "image/width") or _WIDTH)
+        height = int(usage.value(camera, "image/height") or _HEIGHT)
+        within = pose @ sensor_pose(camera, link, usage)
+        intrinsics = _intrinsics(camera, width, height, usage)
+        noise = 0.0 if element.get("type") in _DEPTH_ONLY else _deviation(camera, "noise", usage)
+        yield CameraConfig(
+            name=name if index == 0 else f"{name}_{camera.get('name', index)}",
+            body=link,
+            pose=_pose_config(within),
+            resolution=(width, height),
+            intrinsics=intrinsics,
+            rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
+            noise=CameraNoise(colour=noise * _GREY_LEVELS),
+        )
+
+
+def _intrinsics(camera: ET.Element, width: int, height: int, usage: Usage) -> Intrinsics:
+    given = [usage.value(camera, f"lens/intrinsics/{key}") for key in ("fx", "fy", "cx", "cy")]
+    fx, fy, cx, cy = given
+    if fx and fy:
+        return Intrinsics(
+            fx=fx,
+            fy=fy,
+            cx=(width - 1) / 2 if cx is None else cx,
+            cy=(height - 1) / 2 if cy is None else cy,
+        )
+    angle = usage.value(camera, "horizontal_fov")
+    angle = _HORIZONTAL_FOV if angle is None else angle
+    if not 0 < angle < math.pi:
+        raise UserInputError(f"a horizontal_fov of {angle:g} rad has no image plane")
+    focal = width / 2 / math.tan(angle / 2)
+    return Intrinsics(fx=focal, fy=focal, cx=(width - 1) / 2, cy=(height - 1) / 2)
+
+
+def lidar_of(
+    element: ET.Element, name: str, link: str, usage: Usage
+) -> tuple[LidarConfig, Pose] | None:
+    """Return the lidar of a sensor, and its pose in its link; None without a scan.
+
+    The lidar is at a site of its name.
+
+    Raises:
+        UserInputError: The lidar is impossible.
+    """
+    content = next((it for it in map(element.find, ("ray", "lidar")) if it is not None), None)
+    if content is None:
+        return None
+    samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
+    rows, bottom, top = _fan(content, "vertical", 1, 0.0, usage)
+    nearest = usage.value(content, "range/min")
+    farthest = _range_max(content, usage)
+    rate = usage.value(element, "update_rate")
+    default = RangeConfig()
+    config = LidarConfig(
+        name=name,
+        site=name,
+        horizontal=HorizontalConfig(samples=samples, min=low, max=min(high, low + _TURN)),
+        vertical=VerticalConfig(
+            samples=rows, min=max(bottom, -math.pi / 2), max=min(top, math.pi / 2)
+        ),
+        range=RangeConfig(
+            min=default.min if nearest is None else nearest,
+            max=default.max if farthest is None else farthest,
+        ),
+        rate=rate if rate and rate > 0 else LIDAR_RATE_HZ,
+        noise=_deviation(content, "noise", usage),
+    )
+    return config, sensor_pose(element, link, usage)
+
+
+def _fan(
+    content: ET.Element, axis: str, count: int, reach: float, usage: Usage
+) -> tuple[int, float, float]:
+    """Return the number of rays of a scan, and its first and last angle [rad]."""
+    path = f"scan/{axis}"
+    samples = usage.value(content, f"{path}/samples")
+    low = usage.value(content, f"{path}/min_angle")
+    high = usage.value(content, f"{path}/max_angle")
+    number = count if samples is None else int(samples)
+    first = 0.0 - reach if low is None else low
+    last = reach if high is None else high
+    if content.findtext(f"{path}/resolution", "1").strip() in ("1", "1.0"):
+        usage.text(content, f"{path}/resolution")
+    return number, first, first if number == 1 else last
+
+
+def _range_max(content: ET.Element, usage: Usage) -> float | None:
+    if content.findtext("range/max", "").strip().lstrip("+").lower() in ("inf", "infinity"):
+        usage.text(content, "range/max")
+        return _FARTHEST
+    farthest = usage.value(content, "range/max")
+    return None if farthest is None else min(farthest, _FARTHEST)
+
+
+def site_sensor_of(
+    element: ET.Element, *, link: str, joint: str, usage: Usage
+) -> SensorRequest | None:
+    """Return an IMU, a force-torque or a contact sensor; None for another type."""
+    kind, name = element.get("type", ""), element.get("name", "").strip()
+    pose = sensor_pose(element, link, usage)
+    if kind == SensorType.IMU:
+        return SensorRequest(
+            element=element, name=name, type=SensorType.IMU, link=link, pose=pose,
+            noise={
+                "gyro": _axes_deviation(element, "imu/angular_velocity", "imu/noise/rate", usage),
+                "accelerometer": _axes_deviation(
+                    element, "imu/linear_acceleration", "imu/noise/accel", usage
+                ),
+            },
+        )  # fmt: skip
+    if kind == SensorType.FORCE_TORQUE:
+        frame = element.findtext("force_torque/frame", "child").strip()
+        is_parent = frame == "parent"
+        usage.text(element, "force_torque/frame")
+        direction = element.findtext("force_torque/measure_direction", "").strip()
+        if direction == "child_to_parent":  # as the topic, by default
+            usage.text(element, "force_torque/measure_direction")
+        return SensorRequest(
+            element=element, name=name, type=SensorType.FORCE_TORQUE, link=link, joint=joint,
+            pose=Pose() if is_parent else pose, in_parent_frame=is_parent,
+            noise={
+                group: _axes_deviation(element, f"force_torque/{group}", "", usage)
+                for group in ("force", "torque")
+            },
+        )  # fmt: skip
+    if kind == SensorType.CONTACT:
+        named = element.findall("contact/collision")
+        for collision in named:
+            usage.use(collision)
+        collisions = tuple((it.text or "").strip() for it in named)
+        return SensorRequest(
+            element=element, name=name, type=SensorType.CONTACT, link=link, collisions=collisions
+        )
+    return None
+
+
+def _axes_deviation(element: ET.Element, of_axes: str, of_all: str, usage: Usage) -> float:
+    """Return the largest standard deviation of three axes, or that of all of them."""
+    found = [_deviation(element, f"{of_axes}/{axis}/noise", usage) for axis in "xyz"]
+    if of_all:
+        usage.text(element, f"{of_all.rpartition('/')[0]}/type")
+        found.append(_plain_deviation(element, of_all, usage))
+    return max(found)
+
+
+def _deviation(element: ET.Element, path: str, usage: Usage) -> float:
+    """Return the standard deviation of Gaussian noise; 0 for another kind of noise."""
+    noise = element.find(path)
+    if noise is None:
+        return 0.0
+    kind = noise.get("type", noise.findtext("type", "gaussian")).strip()
+    if kind not in ("gaussian", "gaussian_quantized"):
+        return 0.0
+    usage.use(noise)
+    usage.text(noise, "type")
+    return _plain_deviation(element, path, usage)
+
+
+def _plain_deviation(element: ET.Element, path: str, usage: Usage) -> float:
+    """Return a standard deviation; a mean and a bias of zero count as used."""
+    noise = element.find(path)
+    if noise is None:
+        return 0.0
+    for key in ("mean", "bias_mean", "bias_stddev"):
+        if Usage().value(noise, key) == 0.0:
+            usage.value(noise, key)
+    return max(usage.value(noise, "stddev") or 0.0, 0.0)
+
+
+def _pose_config(pose: Pose) -> PoseConfig:
+    x, y, z = pose.position.tolist()
+    qw, qx, qy, qz = pose.quat_wxyz.tolist()
+    return PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
+
 
 _ALWAYS = ("preserveFixedJoint", "disableFixedJointLumping")
 """Elements that ask for what holds anyway: every link is a body."""

@@ -13,15 +13,13 @@ from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.hardware.gazebo import GazeboContent, read_gazebo
 from mujoco_ros.model.urdf.importing.hardware.ros2_control import (
     ControlledHardware,
+    JointTransmission,
     read_ros2_control,
+    read_transmissions,
 )
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
     HIDDEN_GROUP,
     add_site_sensors,
-)
-from mujoco_ros.model.urdf.importing.hardware.transmissions import (
-    JointTransmission,
-    read_transmissions,
 )
 from mujoco_ros.model.urdf.importing.hardware.usage import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import (

@@ -1,16 +1,113 @@
 """IMUs, force-torque and contact sensors of a URDF as MuJoCo sensors at sites."""
 
-from collections.abc import Iterable
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf.importing.hardware.link_tree import LinkTree
-from mujoco_ros.model.urdf.importing.hardware.sensors import SensorRequest, SensorType
 from mujoco_ros.model.urdf.importing.hardware.usage import Usage
-from mujoco_ros.model.urdf.importing.urdf_file import Urdf
+from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint
+
+
+class SensorType(StrEnum):
+    """Type of a sensor, as in Gazebo."""
+
+    IMU = "imu"
+    FORCE_TORQUE = "force_torque"
+    CONTACT = "contact"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SensorRequest:
+    """A sensor that a URDF declares.
+
+    Attributes:
+        element: Its element.
+        name: Its name, which may be taken or invalid.
+        type: Its type.
+        link: The link that it is on; empty if the element names none.
+        joint: The joint whose load a force-torque sensor measures; empty for that of the link.
+        pose: Pose in the frame of the link.
+        in_parent_frame: Whether the axes are those of the joint's parent link.
+        collisions: Names of the collision elements of a contact sensor; all without any.
+        noise: Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
+        has_orientation: Whether an IMU measures its orientation.
+        used: Elements that are used if the sensor is added.
+    """
+
+    element: ET.Element
+    name: str
+    type: SensorType
+    link: str = ""
+    joint: str = ""
+    pose: Pose = field(default_factory=Pose)
+    in_parent_frame: bool = False
+    collisions: tuple[str, ...] = ()
+    noise: Mapping[str, float] = field(default_factory=dict)
+    has_orientation: bool = True
+    used: tuple[ET.Element, ...] = ()
+
+
+_SUFFIX = "_sensor"
+_LINK_SUFFIXES = ("", "_link", "_frame")
+_FORCE_TORQUE_FRAMES = ("ft_frame", "tool0")
+"""Frames of industrial arms at which forces are measured; ``tool0`` is that of REP-199."""
+
+
+class LinkTree:
+    """The links of a URDF with the joints above them, and the masses below."""
+
+    def __init__(self, urdf: Urdf) -> None:
+        """Index the links of `urdf`."""
+        self._links = urdf.links
+        self._above: dict[str, UrdfJoint] = {it.child: it for it in urdf.joints.values()}
+        self._has_mass: set[str] = set()
+        for joint, link in reversed(list(urdf.depth_first())):
+            if link.inertial is not None:
+                self._has_mass.add(link.name)
+            if joint is not None and link.name in self._has_mass:
+                self._has_mass.add(joint.parent)
+
+    def link_of(self, sensor: str, kind: SensorType) -> str:
+        """Return the link of a sensor by its name; empty if there is none.
+
+        That is the link of the same name, or with the suffix ``_link`` or ``_frame``, also without
+        the sensor's suffix ``_sensor``; a force-torque sensor of an arm is at ``ft_frame`` or
+        ``tool0``, with the same prefix as the sensor.
+        """
+        for stem in (sensor, sensor.removesuffix(_SUFFIX)):
+            for suffix in _LINK_SUFFIXES:
+                if stem + suffix in self._links:
+                    return stem + suffix
+        if kind is SensorType.FORCE_TORQUE:
+            for frame in _FORCE_TORQUE_FRAMES:
+                found = [
+                    link
+                    for link in self._links
+                    if link.endswith(frame) and sensor.startswith(link.removesuffix(frame))
+                ]
+                if found:
+                    return max(found, key=len)
+        return ""
+
+    def carrier(self, link: str, pose: Pose) -> tuple[str, Pose]:
+        """Return the link whose load a force-torque sensor at `link` measures, and the pose there.
+
+        A link that carries no mass has no load. Its parents are fixed to it up to a moving joint;
+        the nearest one that carries mass is measured.
+        """
+        while link not in self._has_mass and link in self._above:
+            joint = self._above[link]
+            if joint.type != "fixed":
+                break
+            link, pose = joint.parent, joint.origin @ pose
+        return link, pose
+
 
 HIDDEN_GROUP = 4
 """Group of sites that viewers hide by default."""

@@ -3,8 +3,7 @@ from itertools import combinations, pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mujoco_ros.controllers.fsm.diagram.layout.layers import layers
-from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
+from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out, layers
 from mujoco_ros.controllers.fsm.diagram.layout.parts import (
     BoxPlacement,
     DiagramBox,

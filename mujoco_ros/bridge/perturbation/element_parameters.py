@@ -1,0 +1,355 @@
+"""Parameters of elements of the model: equality constraints, appearance, plugins."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import mujoco
+
+from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.physics_query import query
+from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.control.gains import LARGEST_GAIN
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.settings.appearance import (
+    SIZES,
+    Appearance,
+    appearances,
+    element,
+    get_appearance,
+    scratch_for,
+)
+from mujoco_ros.sim.settings.equalities import EqualitySettings
+from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
+from mujoco_ros.wire.parameter_spec import ParameterSpec
+
+
+def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
+    """Return the name of the parameter of an element.
+
+    Parameters of a robot with a namespace begin with it; those of an object with its name.
+
+    Args:
+        layout: The robots.
+        kind: Kind of the element, such as ``equality``.
+        element: Its name in the model.
+        rest: Further parts of the name.
+    """
+    namespace, name = "", element
+    for robot in layout.robots:
+        if robot.prefix and element.startswith(robot.prefix):
+            namespace, name = robot.namespace, element.removeprefix(robot.prefix)
+    parts = (namespace, kind, name, *rest)
+    return ".".join(part.replace("/", ".") for part in parts if part)
+
+
+EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
+
+
+class EqualityParameters(Component):
+    """A view of the simulation's `EqualitySettings`: a parameter for each named constraint."""
+
+    def __init__(self, context: NodeContext) -> None:
+        """Declare them, and configure the simulation by their values.
+
+        Raises:
+            UserInputError: The user gave a value that a parameter cannot take.
+        """
+        self._node, self._parameters = context.node, context.parameters
+        self._simulation = simulation = context.simulation
+        self._constraints: dict[str, str] = {}  # parameter to name in the model
+        self._next: dict[str, str] = {}
+        self._added: list[str] = []
+        self._changes = 0
+        self.prepare(simulation.plant)
+        self._constraints, self._added = self._next, []
+        for parameter, constraint in self._constraints.items():
+            simulation.equalities.configure(constraint, context.values[parameter])
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that switches constraints."""
+        # A client may be quicker than `finish`; its command then comes after the change.
+        known = {**self._constraints, **self._next}
+        wanted = {known[name]: value for name, value in values.items() if name in known}
+        if not wanted:
+            return None
+        self._changes += 1
+        simulation = self._simulation
+
+        def command() -> None:
+            for constraint, active in wanted.items():
+                simulation.equalities.set(constraint, active)
+
+        return command
+
+    def on_reset(self, event: SimulationReset) -> None:
+        """Show which constraints are active after a reset."""
+        if event.state:
+            self._show()
+
+    def prepare(self, plant: Plant) -> None:
+        """Declare parameters for the constraints that the next model adds.
+
+        Raises:
+            UserInputError: Two would have the same name.
+        """
+        named = {
+            element_parameter(plant.layout, "equality", constraint.name): constraint
+            for constraint in plant.equalities.constraints
+        }
+        self._next = {parameter: constraint.name for parameter, constraint in named.items()}
+        for parameter, constraint in named.items():
+            if parameter in self._constraints:
+                continue
+            description = f"{EQUALITY.description} {constraint.kind}".rstrip()
+            spec = ParameterSpec(parameter, constraint.initially_active, description)
+            self._parameters.declare([spec])
+            self._added.append(parameter)
+
+    def finish(self) -> None:
+        """Undeclare the parameters of constraints that are gone, and show which are active."""
+        gone = [name for name in self._constraints if name not in self._next]
+        self._constraints, self._added = self._next, []
+        self._parameters.withdraw(gone)
+        self._show()
+
+    def rollback(self) -> None:
+        """Undeclare the parameters that `prepare` declared."""
+        self._parameters.withdraw(self._added)
+        self._added = []
+
+    def _show(self) -> None:
+        """Set the parameters to what is active, after something else changed it."""
+        if not self._constraints:
+            return
+        changes, simulation = self._changes, self._simulation
+
+        def read() -> tuple[EqualitySettings, dict[str, bool]]:
+            return simulation.equalities, simulation.equalities.active()
+
+        def show(result: tuple[EqualitySettings, dict[str, bool]]) -> None:
+            owner, active = result
+            if changes != self._changes or owner is not simulation.equalities:
+                self._show()  # a client was quicker
+                return
+            self._parameters.show(
+                {
+                    parameter: active[constraint]
+                    for parameter, constraint in self._constraints.items()
+                    if constraint in active
+                }
+            )
+
+        query(self._node, simulation.commands, read, show)
+
+
+APPEARANCE = (
+    ParameterSpec(
+        "<kind>.<name>.rgba",
+        (0.5, 0.5, 0.5, 1.0),
+        "Colour: red, green, blue, and alpha, of which 0 is invisible",
+        low=0.0,
+        high=1.0,
+    ),
+    ParameterSpec(
+        "geom.<name>.size",
+        (0.1, 0.1, 0.1),
+        "Size [m]: radius of a sphere, radius and half length of a capsule or cylinder, half "
+        "lengths of a box, radii of an ellipsoid; other geoms have none",
+        low=1e-6,
+        high=1e6,
+    ),
+)
+_RGBA, _SIZE = APPEARANCE
+
+
+class AppearanceParameters(Component):
+    """Offers a parameter for each; it is declared when it is first set, since a model has hundreds.
+
+    A reset does not change them; a world that is loaded has its own.
+    """
+
+    def __init__(self, context: NodeContext) -> None:
+        """Offer the parameters of the current model."""
+        self._parameters, self._simulation = context.parameters, context.simulation
+        self._elements: dict[str, Appearance] = {}
+        self._next: dict[str, Appearance] = {}
+        self._specs: dict[str, ParameterSpec] = {}
+        self._scratch: mujoco.MjData | None = None  # of the next model
+        self._fresh = False
+        self.build(context.simulation.plant)
+        self._offer()
+
+    def apply_initial(self) -> None:
+        """Apply the values that the user set at start, before the simulation runs."""
+        self._simulation.set_appearance(self._changed_values())
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
+        """Return the command that writes colours and sizes."""
+        mine = {self._elements[name]: v for name, v in values.items() if name in self._elements}
+        if not mine:
+            return None
+        simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
+        return lambda: simulation.set_appearance(mine, scratch)
+
+    def build(self, plant: Plant) -> None:
+        """Find the parameters of the next model."""
+        self._next, self._specs = {}, {}
+        for appearance in appearances(plant.model):
+            name = element_parameter(
+                plant.layout, appearance.kind, appearance.name, appearance.property
+            )
+            self._next[name] = appearance
+            self._specs[name] = _appearance_spec(name, appearance, plant)
+        self._scratch = scratch_for(plant.model, self._changed_values())
+
+    def prepare(self, plant: Plant) -> None:
+        """Note whether the next model is another world."""
+        self._fresh = plant.fresh
+
+    def commit(self) -> None:
+        """Apply the changed values to the elements that remain."""
+        scratch, self._scratch = self._scratch, None
+        if not self._fresh:
+            self._simulation.set_appearance(self._changed_values(), scratch)
+
+    def finish(self) -> None:
+        """Offer the parameters of new elements; undeclare those of deleted ones."""
+        kept = () if self._fresh else self._next
+        self._parameters.withdraw([n for n in self._declared() if n not in kept])
+        self._offer()
+
+    def _offer(self) -> None:
+        self._elements = self._next
+        self._parameters.offer(self._specs)
+
+    def _declared(self) -> list[str]:
+        return [name for name in self._elements if name in self._parameters.values]
+
+    def _changed_values(self) -> dict[Appearance, tuple[float, ...]]:
+        values = self._parameters.values
+        return {self._elements[name]: values[name] for name in self._declared()}
+
+
+def _appearance_spec(name: str, appearance: Appearance, plant: Plant) -> ParameterSpec:
+    value, model = get_appearance(plant.model, appearance), plant.model
+    if appearance.property == "rgba":
+        return replace(_RGBA, name=name, default=value)
+    parts = SIZES[int(model.geom_type[element(model, appearance)])]
+    description = f"Size: {', '.join(parts)} [m]"
+    return replace(_SIZE, name=name, default=value, description=description)
+
+
+PLUGIN = ParameterSpec(
+    "plugin.<instance>.<attribute>",
+    0.0,
+    "Attribute of an engine plugin that is a number in the model file",
+    low=-1e9,
+    high=1e9,
+)
+_PID = "mujoco.pid"
+_BOUNDS = {
+    **{(_PID, it): (0.0, LARGEST_GAIN) for it in ("kp", "ki", "kd", "imax", "slewmax")},
+    ("mujoco.sensor.touch_grid", "gamma"): (0.0, 1.0),
+}
+"""Ranges of attributes of MuJoCo's own plugins, by plugin and attribute."""
+
+
+class PluginParameters(Component):
+    """A view of the plugin attributes of the simulation: a parameter for each.
+
+    A reset does not change them; a world that is loaded has its own.
+    """
+
+    def __init__(self, context: NodeContext) -> None:
+        """Declare them, and configure the simulation by their values.
+
+        Raises:
+            UserInputError: The user gave a value that a parameter cannot have.
+        """
+        self._parameters, self._simulation = context.parameters, context.simulation
+        self._attributes: dict[str, PluginAttribute] = {}
+        self._next: dict[str, PluginAttribute] = {}
+        self._added: dict[str, float] = {}
+        self._fresh = False
+        self.prepare(self._simulation.plant)
+        self.commit()
+        self.finish()
+
+    def check_parameters(self, values: Mapping[str, Any]) -> None:
+        """Reject what the plugins reject."""
+        if changes := self._changes(values):
+            self._simulation.plant.plugin_attributes.check(changes)
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that sets attributes."""
+        changes = self._changes(values)
+        return partial(self._set, changes) if changes else None
+
+    def prepare(self, plant: Plant) -> None:
+        """Declare parameters for the attributes that the next model adds.
+
+        Raises:
+            UserInputError: Two would have the same name, or the user gave an invalid value.
+        """
+        self._fresh, self._added = plant.fresh, {}
+        present = plant.plugin_attributes.values()
+        self._next = {
+            element_parameter(plant.layout, "plugin", it.instance, it.attribute): it
+            for it in present
+        }
+        specs = [
+            _attribute_spec(name, it, present[it])
+            for name, it in self._next.items()
+            if name not in self._attributes
+        ]
+        values = self._parameters.initial(specs)
+        plant.plugin_attributes.check({self._next[name]: it for name, it in values.items()})
+        for spec in specs:
+            self._parameters.declare([spec], values)
+            self._added[spec.name] = values[spec.name]
+
+    def commit(self) -> None:
+        """Set the attributes that the model adds to the values that the user gave."""
+        self._set({self._next[name]: value for name, value in self._added.items()})
+
+    def finish(self) -> None:
+        """Undeclare the parameters of plugins that are gone; show those of another world."""
+        gone = [name for name in self._attributes if name not in self._next]
+        self._attributes, self._added = self._next, {}
+        self._parameters.withdraw(gone)
+        if self._fresh:
+            present = self._simulation.plant.plugin_attributes.values()
+            self._parameters.show(
+                {name: present[it] for name, it in self._attributes.items() if it in present}
+            )
+
+    def rollback(self) -> None:
+        """Undeclare the parameters that `prepare` declared."""
+        self._parameters.withdraw(self._added)
+        self._next, self._added = self._attributes, {}
+
+    def _changes(self, values: Mapping[str, Any]) -> dict[PluginAttribute, float]:
+        # A client may be quicker than `finish`; its command then comes after the change.
+        known = {**self._attributes, **self._next}
+        return {known[name]: value for name, value in values.items() if name in known}
+
+    def _set(self, changes: Mapping[PluginAttribute, float]) -> None:
+        self._simulation.plant.set_plugin_attributes(changes)
+
+
+def _attribute_spec(name: str, attribute: PluginAttribute, value: float) -> ParameterSpec:
+    low, high = _BOUNDS.get((attribute.plugin, attribute.attribute), (PLUGIN.low, PLUGIN.high))
+    assert low is not None
+    assert high is not None
+    return replace(
+        PLUGIN,
+        name=name,
+        default=value,
+        description=f"Attribute '{attribute.attribute}' of the engine plugin {attribute.plugin}",
+        low=min(low, value),
+        high=max(high, value),
+    )

@@ -1,1 +1,0 @@
-"""Filters that requests of simulation_interfaces carry."""

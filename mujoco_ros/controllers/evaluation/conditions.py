@@ -1,0 +1,224 @@
+"""Conditions of episodes: ranges, delays, pushes, and changes of the model."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from math import ceil
+from typing import Any, Generic, TypeVar
+
+import mujoco
+import numpy as np
+
+from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter
+from mujoco_ros.controllers.interface.observation import Observation, Pose
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.simulation import Simulation
+
+
+def check_ranges(
+    ranges: Any, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
+) -> None:
+    """Reject pairs of numbers of a dataclass that are reversed or too small.
+
+    Args:
+        ranges: The dataclass.
+        positive: Names of the pairs that must be above 0.
+        not_negative: Names of those that must not be below 0.
+
+    Raises:
+        UserInputError: A pair is wrong.
+    """
+    for field in fields(ranges):
+        pair = getattr(ranges, field.name)
+        if isinstance(pair, tuple) and not pair[0] <= pair[1]:
+            raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
+    for name in positive:
+        if not getattr(ranges, name)[0] > 0.0:
+            raise UserInputError(f"{name} must be positive, got {getattr(ranges, name)[0]:g}")
+    for name in not_negative:
+        if not getattr(ranges, name)[0] >= 0.0:
+            raise UserInputError(f"{name} must not be negative, got {getattr(ranges, name)[0]:g}")
+
+
+CommandFilter = Callable[[float, np.ndarray], np.ndarray]
+"""Returns the commands (3, n) that act after the tick at a time [s], given those of the tick."""
+_ROUNDING = 1e-6
+"""Of the times of ticks [s]."""
+_T = TypeVar("_T")
+
+
+def delayed_commands(delay: float) -> CommandFilter:
+    """Return a filter that delays commands by `delay` [s]; the first ones act at once."""
+    line: _DelayLine[np.ndarray] = _DelayLine(delay)
+    return lambda time, values: line.pass_through(time, values.copy())[1]
+
+
+def delayed_poses(delay: float, inner: ObservationFilter) -> ObservationFilter:
+    """Return a filter that delays the poses of objects by `delay` [s], after an inner filter.
+
+    `Observation.object_times` has the times of the measurements. The first poses are those of the
+    first observation, until later ones are old enough. Each of several robots has its own poses.
+    """
+    lines: dict[str, _DelayLine[Mapping[str, Pose]]] = {}
+
+    def of_one(seen: Observation, robot: str = "") -> Observation:
+        line = lines.setdefault(robot, _DelayLine(delay))
+        time, objects = line.pass_through(seen.time, seen.objects)
+        return replace(seen, objects=objects, object_times=dict.fromkeys(objects, time))
+
+    def apply(observation: Observation) -> Observation:
+        seen = inner(observation)
+        if not seen.robots:
+            return of_one(seen)
+        return Observation.of_several(
+            {name: of_one(own, name) for name, own in seen.robots.items()}
+        )
+
+    return apply if delay > 0.0 else inner
+
+
+class _DelayLine(Generic[_T]):
+    def __init__(self, delay: float) -> None:
+        self._delay = delay
+        self._samples: deque[tuple[float, _T]] = deque()
+
+    def pass_through(self, time: float, value: _T) -> tuple[float, _T]:
+        """Add a value; return the newest that is old enough, or the first one, with its time."""
+        samples = self._samples
+        samples.append((time, value))
+        while len(samples) > 1 and samples[1][0] <= time - self._delay + _ROUNDING:
+            samples.popleft()
+        return samples[0]
+
+
+Push = tuple[float, float, float]
+"""Impulse per mass of the robot [m/s], level direction [rad] and begin [s]."""
+_PUSH_S = 0.1
+"""Duration of a push [s]."""
+
+
+def draw_pushes(
+    random: np.random.Generator, push: tuple[float, float], period: float, duration: float
+) -> dict[str, float]:
+    """Draw one push in each period; none if all would be zero.
+
+    Args:
+        random: Source of the numbers.
+        push: Smallest and largest impulse per mass of the robot [m/s].
+        period: [s]
+        duration: Time until the last push at the latest [s].
+    """
+    drawn: dict[str, float] = {}
+    for number in range(ceil(duration / period) if push[1] > 0.0 else 0):
+        drawn[f"push_{number}"] = random.uniform(*push)
+        drawn[f"push_direction_{number}"] = random.uniform(-np.pi, np.pi)
+        drawn[f"push_at_{number}"] = (number + random.uniform(0.4, 0.9)) * period
+    return drawn
+
+
+def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
+    """Yield the pushes that are among the conditions of an episode, in the order of their times."""
+    number = 0
+    while (name := f"push_{number}") in conditions:
+        direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
+        yield conditions[name], direction, begin
+        number += 1
+
+
+def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
+    """Apply those of some pushes, in the order of their times, that act now to the first base."""
+    base, force = free_base(simulation.model), np.zeros(3)
+    mass = float(simulation.model.body_subtreemass[base])
+    for impulse, direction, begin in pushes:
+        if begin > simulation.time:
+            break
+        if simulation.time - begin < _PUSH_S:
+            size = impulse * mass / _PUSH_S
+            force[:2] += size * np.array([np.cos(direction), np.sin(direction)])
+    simulation.data.xfrc_applied[base, :3] = force
+
+
+_BOX = int(mujoco.mjtGeom.mjGEOM_BOX)
+
+
+def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
+    """Set the mass of a body [kg], and scale its inertia."""
+    scale = mass / float(model.body_mass[body])
+    model.body_mass[body] = mass
+    model.body_inertia[body] *= scale
+
+
+def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
+    """Set the edges of a body whose collision geom is a box at its origin [m].
+
+    The inertia becomes that of a uniform box of the same mass. Meshes of the body, which are only
+    displayed, keep their size.
+
+    Raises:
+        ValueError: The body has no collision box.
+    """
+    half = 0.5 * np.array(size)
+    first = int(model.body_geomadr[body])
+    geoms = range(first, first + int(model.body_geomnum[body]))
+    boxes = [it for it in geoms if model.geom_type[it] == _BOX and model.geom_contype[it]]
+    if len(boxes) != 1:
+        raise ValueError(f"body '{model.body(body).name}' has {len(boxes)} collision boxes, not 1")
+    model.geom_size[boxes[0]] = half
+    model.geom_aabb[boxes[0], 3:] = half
+    model.geom_rbound[boxes[0]] = np.linalg.norm(half)
+    # Nodes of the hierarchy of bounding volumes may be larger than their content.
+    nodes = slice(model.body_bvhadr[body], model.body_bvhadr[body] + model.body_bvhnum[body])
+    model.bvh_aabb[nodes, 3:] = np.maximum(model.bvh_aabb[nodes, 3:], half)
+    x, y, z = np.square(size)
+    model.body_inertia[body] = model.body_mass[body] / 12.0 * np.array([y + z, x + z, x + y])
+
+
+def offset_hinge(model: mujoco.MjModel, joint: int, offset: float) -> None:
+    """Turn the link of a hinge against its encoder.
+
+    Position and reference of the joint keep their meaning for encoder and drive, but the link is at
+    a position that is smaller by `offset` [rad].
+    """
+    body, axis, anchor = int(model.jnt_bodyid[joint]), model.jnt_axis[joint], model.jnt_pos[joint]
+    turn, quat, matrix = np.empty(4), np.empty(4), np.empty(9)
+    mujoco.mju_axisAngle2Quat(turn, axis, -offset)
+    mujoco.mju_quat2Mat(matrix, turn)
+    moved = anchor - matrix.reshape(3, 3) @ anchor  # the anchor does not move
+    mujoco.mju_quat2Mat(matrix, model.body_quat[body])
+    model.body_pos[body] += matrix.reshape(3, 3) @ moved
+    mujoco.mju_mulQuat(quat, model.body_quat[body], turn)
+    model.body_quat[body] = quat
+
+
+def free_base(model: mujoco.MjModel) -> int:
+    """Return the first body with a free joint."""
+    free = model.jnt_type == int(mujoco.mjtJoint.mjJNT_FREE)
+    return int(model.jnt_bodyid[int(np.argmax(free))])
+
+
+def scale_masses(model: mujoco.MjModel, factors: np.ndarray) -> None:
+    """Multiply mass and inertia of each body by a factor.  # (nbody,)"""
+    model.body_mass[:] *= factors
+    model.body_inertia[:] *= factors[:, None]
+
+
+def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
+    """Tilt all planes, and the free base in its keyframes, about the origin.
+
+    Args:
+        model: The model.
+        slope: Angle of the floor [rad].
+        direction: Where it rises, from the x axis [rad].
+    """
+    axis = np.array([np.sin(direction), -np.cos(direction), 0.0])
+    turn, quat = np.empty(4), np.empty(4)
+    mujoco.mju_axisAngle2Quat(turn, axis, slope)
+    for geom in np.flatnonzero(model.geom_type == int(mujoco.mjtGeom.mjGEOM_PLANE)):
+        mujoco.mju_mulQuat(quat, turn, model.geom_quat[geom])
+        model.geom_quat[geom], model.geom_sameframe[geom] = quat, 0
+    address = int(model.jnt_qposadr[int(model.body_jntadr[free_base(model)])])
+    for qpos in (model.qpos0, *model.key_qpos):
+        place = qpos[address : address + 3]
+        mujoco.mju_rotVecQuat(place, place.copy(), turn)
+        mujoco.mju_mulQuat(quat, turn, qpos[address + 3 : address + 7])
+        qpos[address + 3 : address + 7] = quat

@@ -1,1 +1,0 @@
-"""Episodes as demonstrations for learning, and their replay."""

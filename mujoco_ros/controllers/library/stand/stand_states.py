@@ -1,0 +1,346 @@
+"""States of `stand`, which commands only the legs."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from mujoco_ros.controllers.fsm.state import State, StateContext
+from mujoco_ros.controllers.interface.robot import RobotModel
+from mujoco_ros.controllers.interface.store import Store
+from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.stand import balance
+from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
+from mujoco_ros.model.errors import UserInputError
+
+
+class ConfigurationSweep:
+    """Joint positions as a smooth function of one number.
+
+    Attributes:
+        lower: Smallest value of the number.
+        upper: Largest value of the number.
+    """
+
+    def __init__(self, values: np.ndarray, configurations: np.ndarray) -> None:
+        """Interpolate configurations with a cubic spline.
+
+        Args:
+            values: The numbers, increasing.  # (m,)
+            configurations: Joint positions at each number.  # (m, k)
+
+        Raises:
+            UserInputError: There is only one configuration.
+        """
+        if len(values) < 2:
+            raise UserInputError(
+                "the robot cannot leave its initial configuration with its feet in place"
+            )
+        self.lower, self.upper = float(values[0]), float(values[-1])
+        self._curve = CubicSpline(values, configurations)
+
+    def at(self, value: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return positions and velocities at a value and its rate of change.  # (k,) each"""
+        return self._curve(value), self._curve(value, 1) * rate
+
+
+_STEP_M = 0.01
+"""Distance between two computed configurations."""
+_MAX_DEPTH = 0.5
+"""Largest depth of a squat, as part of the height."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StandConfig:
+    """Settings of all states of `stand`.
+
+    Attributes:
+        feet: Names of foot bodies and of their touch sensors; names that the robot lacks are
+            ignored.
+        max_tilt: Tilt of the base at which the robot has fallen [rad].
+        max_drop: Height error of the base at which the robot has fallen [m].
+        imu: Name of the IMU of the tilt where the base is not observed; empty for the only one, of
+            the base if it has one.
+    """
+
+    feet: tuple[str, ...]
+    max_tilt: float = 0.5
+    max_drop: float = 0.1
+    imu: str = ""
+
+    def __post_init__(self) -> None:
+        check_positive(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GetReadyConfig(StandConfig):
+    """Settings of `GetReady`.
+
+    Attributes:
+        duration: [s]
+        tolerance: Largest final position error of a leg joint [rad].
+    """
+
+    duration: float = 2.0
+    tolerance: float = 0.1
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SweepConfig(StandConfig):
+    """Settings of a motion along a sweep.
+
+    Attributes:
+        duration: Time from the initial configuration back to it [s].
+        least_load: Minimum load of a foot in contact [N].
+        patience: Longest tolerated loss of contact of a foot [s].
+    """
+
+    duration: float = 4.0
+    least_load: float = 1.0
+    patience: float = 0.2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SquatConfig(SweepConfig):
+    """Settings of `Squat`.
+
+    Attributes:
+        depth: Depth, as part of the height of the base above the feet.
+    """
+
+    depth: float = 0.15
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SwayConfig(SweepConfig):
+    """Settings of `Sway`.
+
+    Attributes:
+        width: Lateral amplitude of the centre of mass, as part of half the distance between the
+            feet.
+        cycles: Number of cycles to both sides.
+    """
+
+    width: float = 0.4
+    cycles: int = 1
+
+
+class BalancedState(State):
+    """Base of all states: legs, and detection of a fall."""
+
+    outcomes: ClassVar[tuple[str, ...]] = ("fell",)
+    failures: ClassVar[tuple[str, ...]] = ("fell",)
+    config: StandConfig
+
+    def configure(self, robot: RobotModel, store: Store) -> None:
+        """Find the feet and the legs, which must carry a floating base."""
+        model, prefix = robot.model, robot.prefix
+        bodies = {model.body(body).name for body in range(model.nbody)}
+        self.feet = tuple(foot for foot in self.config.feet if prefix + foot in bodies)
+        if not self.feet:
+            raise UserInputError(
+                f"robot '{robot.name}' has none of the feet {', '.join(self.config.feet)}"
+            )
+        feet = [prefix + foot for foot in self.feet]
+        self.stance = Stance(model, robot.qpos, robot.dof, robot.home, feet)
+        self.legs = self.stance.legs
+        self.home = robot.home[self.legs]
+
+    def start(self, context: StateContext) -> None:
+        """Hold the legs at their references; release all other joints."""
+        references, legs = context.references, self.legs
+        others = np.ones(references.q.shape, dtype=bool)
+        others[legs] = False
+        references.values[:, others] = np.nan
+        references.values[1:, legs] = 0.0
+        unset = legs[np.isnan(references.q[legs])]
+        references.q[unset] = context.observation.q[unset]
+        self._height = balance.height(context.observation)
+
+    def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
+        """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
+        observation = context.observation
+        angle = balance.tilt(observation, context.robot, self.config.imu)
+        height = balance.height(observation)
+        if angle is not None and angle > self.config.max_tilt:
+            context.reason = f"the base is tilted by {angle:.2f} rad"
+            return True
+        if height is not None and self._height is not None:
+            drop = self._height - depth - height
+            if drop > self.config.max_drop:
+                context.reason = f"the base is {drop:.2f} m too low"
+                return True
+        return False
+
+
+class GetReady(BalancedState):
+    """Moves the legs to the initial configuration."""
+
+    outcomes = ("done", "fell", "blocked")
+    failures = ("fell", "blocked")
+    Config = GetReadyConfig
+    config: GetReadyConfig
+
+    def start(self, context: StateContext) -> None:
+        """Store the first references."""
+        super().start(context)
+        self._start = context.references.q[self.legs].copy()
+        self._height = None  # the height of the base can change in both directions
+
+    def run(self, context: StateContext) -> str | None:
+        """Interpolate with a quintic polynomial, then check the position errors."""
+        if self.has_fallen(context):
+            return "fell"
+        references, legs, distance = context.references, self.legs, self.home - self._start
+        duration = self.config.duration
+        s = min(context.elapsed / duration, 1.0)
+        references.q[legs] = self._start + distance * (s * s * s * (10.0 + s * (6.0 * s - 15.0)))
+        references.dq[legs] = distance * (30.0 * s * s * (1.0 - s) ** 2 / duration)
+        if not context.has_elapsed(duration):
+            return None
+        error = np.abs(context.observation.q[legs] - self.home)
+        if error.max() > self.config.tolerance:
+            joint = context.robot.joints[legs[int(np.argmax(error))]]
+            context.reason = f"joint '{joint}' is {error.max():.2f} rad from its initial position"
+            return "blocked"
+        return "done"
+
+
+class HoldPosture(BalancedState):
+    """Holds the current configuration."""
+
+    Config = StandConfig
+
+    def run(self, context: StateContext) -> str | None:
+        """Check for a fall."""
+        return "fell" if self.has_fallen(context) else None
+
+
+class SweepState(BalancedState):
+    """Moves the legs along a sweep and back to its start.
+
+    Attributes:
+        sweep: Configurations by distance from the initial one [m].
+        farthest: Largest possible distance [m].
+    """
+
+    outcomes = ("done", "fell", "lost_contact", "out_of_reach")
+    failures = ("fell", "lost_contact", "out_of_reach")
+    config: Any
+    sweep: ConfigurationSweep
+    farthest: float
+
+    def start(self, context: StateContext) -> None:
+        """Compute the amplitude."""
+        super().start(context)
+        self._lost_at: float | None = None
+        self._amplitude = self.amplitude()
+
+    def amplitude(self) -> float:
+        """Return the distance to move [m]."""
+        raise NotImplementedError
+
+    def profile(self, s: float) -> tuple[float, float]:
+        """Return a fraction of the amplitude, and its derivative by `s`, which is from 0 to 1."""
+        raise NotImplementedError
+
+    def depth(self, distance: float) -> float:
+        """Return the change of height of the base at a distance [m]."""
+        return 0.0
+
+    def run(self, context: StateContext) -> str | None:
+        """Follow the sweep, and check for a fall and for loss of contact."""
+        config, references, amplitude = self.config, context.references, self._amplitude
+        if amplitude > self.farthest:
+            context.reason = f"{amplitude:.3f} m requested, {self.farthest:.3f} m possible"
+            return "out_of_reach"
+        part, slope = self.profile(min(context.elapsed / config.duration, 1.0))
+        distance, speed = amplitude * part, amplitude * slope / config.duration
+        references.q[self.legs], references.dq[self.legs] = self.sweep.at(distance, speed)
+        if self.has_fallen(context, self.depth(distance)):
+            return "fell"
+        if self._has_lost_contact(context):
+            return "lost_contact"
+        return "done" if context.has_elapsed(config.duration) else None
+
+    def _has_lost_contact(self, context: StateContext) -> bool:
+        feet = balance.unloaded(context.observation, self.feet, self.config.least_load)
+        if not feet:
+            self._lost_at = None
+            return False
+        if self._lost_at is None:
+            self._lost_at = context.time
+        context.reason = f"{', '.join(feet)} lost contact"
+        return bool(context.time - self._lost_at > self.config.patience)
+
+
+class Squat(SweepState):
+    """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
+
+    Config = SquatConfig
+    config: SquatConfig
+
+    def configure(self, robot: RobotModel, store: Store) -> None:
+        """Compute the configurations down to the lowest possible one."""
+        super().configure(robot, store)
+        depths = np.arange(0.0, _MAX_DEPTH * self.stance.height, _STEP_M)
+        found = self.stance.sweep([Shift(down=depth) for depth in depths])
+        self.sweep = ConfigurationSweep(depths[: len(found)], found)
+        self.farthest = self.sweep.upper
+
+    def amplitude(self) -> float:
+        """Return the depth."""
+        return self.config.depth * self.stance.height
+
+    def profile(self, s: float) -> tuple[float, float]:
+        """Go down and up."""
+        return float(np.sin(np.pi * s) ** 2), float(np.pi * np.sin(2.0 * np.pi * s))
+
+    def depth(self, distance: float) -> float:
+        """Return the distance itself."""
+        return distance
+
+
+class Sway(SweepState):
+    """Moves the centre of mass to the left and to the right."""
+
+    Config = SwayConfig
+    config: SwayConfig
+
+    def configure(self, robot: RobotModel, store: Store) -> None:
+        """Compute the configurations to both sides."""
+        super().configure(robot, store)
+        shifts = np.arange(0.0, self.stance.half_width, _STEP_M)
+        left = self.stance.sweep([Shift(aside=shift) for shift in shifts])
+        right = self.stance.sweep([Shift(aside=-shift) for shift in shifts])
+        values = np.concatenate((-shifts[1 : len(right)][::-1], shifts[: len(left)]))
+        self.sweep = ConfigurationSweep(values, np.concatenate((right[:0:-1], left)))
+        self.farthest = min(self.sweep.upper, -self.sweep.lower)
+
+    def amplitude(self) -> float:
+        """Return the largest lateral displacement."""
+        return self.config.width * self.stance.half_width
+
+    def profile(self, s: float) -> tuple[float, float]:
+        """Oscillate with a smooth envelope."""
+        turns, half = 2.0 * np.pi * self.config.cycles, np.pi
+        swing, envelope = np.sin(turns * s), np.sin(half * s)
+        slope = turns * np.cos(turns * s) * envelope**2 + swing * half * np.sin(2.0 * half * s)
+        return float(swing * envelope**2), float(slope)
+
+
+class Limp(BalancedState):
+    """Makes the legs compliant, with damping only, after a fall."""
+
+    outcomes = ()
+    failures = ()
+    Config = StandConfig
+
+    def run(self, context: StateContext) -> str | None:
+        """Follow the measured positions."""
+        context.references.q[self.legs] = context.observation.q[self.legs]
+        return None
+
+
+STATES: tuple[type[State], ...] = (GetReady, HoldPosture, Squat, Sway, Limp)

@@ -1,0 +1,146 @@
+"""Ticks of a controller: their time, and those that take more wall time than there is."""
+
+import logging
+from dataclasses import dataclass
+
+NANOSECONDS = 1_000_000_000
+"""In a second; stamps are whole numbers of nanoseconds."""
+_ROUNDING_NS = 1.0
+
+
+def tick_time(stamp: int, period: float) -> float:
+    """Return the time of a tick [s]: its number times the period.
+
+    Sums and products of timesteps, and stamps, differ from that in the last bits. A stamp that is
+    no multiple of the period, as a real robot has, is the time itself.
+
+    Args:
+        stamp: Stamp of the tick, rounded to nanoseconds [ns].
+        period: Time between two ticks [s].
+    """
+    time = stamp / NANOSECONDS
+    multiple = round(time / period) * period
+    return multiple if abs(multiple * NANOSECONDS - stamp) <= _ROUNDING_NS else time
+
+
+def stamp_of(time: float) -> int:
+    """Return the stamp of a simulated time [ns], as the messages of the simulator have it."""
+    return round(time * NANOSECONDS)
+
+
+_LOG = logging.getLogger(__name__)
+_LOG_INTERVAL_S = 10.0
+_LONG_WAIT_S = 3.0
+"""Wait for a result from which on it is reported, at first."""
+_LONGEST_POLL_S = 0.1
+"""Part of a wait between two of its polls that counts; there are none during a pause."""
+_LEAST_S = 0.03
+"""Loss from which on it is reported; a loaded machine delays single ticks by some milliseconds."""
+
+
+@dataclass(slots=True)
+class _Loss:
+    """Slow ticks of one state since the last report."""
+
+    ticks: int = 0
+    lost_s: float = 0.0
+    longest_s: float = 0.0
+
+    def add(self, cost_s: float, lost_s: float) -> None:
+        self.ticks += 1
+        self.lost_s += lost_s
+        self.longest_s = max(self.longest_s, cost_s)
+
+    def describe(self, state: str) -> str:
+        return (
+            f"{self.ticks} slow ticks in state '{state}', of up to {1e3 * self.longest_s:.0f} ms, "
+            f"lost {1e3 * self.lost_s:.0f} ms of real time"
+        )
+
+
+class SlowTicks:
+    """Counts the real time that is lost by slow ticks, and names the state in the log.
+
+    Attributes:
+        total_s: Lost real time since the start [s].
+    """
+
+    def __init__(self, controller: str) -> None:
+        """Count for a controller, by name."""
+        self.total_s = 0.0
+        self._controller = controller
+        self._logged_at: dict[str, float] = {}
+        self._unlogged: dict[str, _Loss] = {}
+        self._unreported: dict[str, _Loss] = {}
+
+    def add(self, state: str, cost_s: float, limit_s: float, now: float) -> None:
+        """Register a tick.
+
+        Args:
+            state: The active state.
+            cost_s: Wall time of the tick [s].
+            limit_s: Wall time beyond which real time is lost [s].
+            now: Monotonic time [s].
+        """
+        lost = cost_s - limit_s
+        if lost <= 0.0:
+            return
+        self.total_s += lost
+        self._unreported.setdefault(state, _Loss()).add(cost_s, lost)
+        loss = self._unlogged.setdefault(state, _Loss())
+        loss.add(cost_s, lost)
+        logged_at = self._logged_at.get(state, -_LOG_INTERVAL_S)
+        if loss.lost_s >= _LEAST_S and now - logged_at >= _LOG_INTERVAL_S:
+            self._logged_at[state] = now
+            del self._unlogged[state]
+            _LOG.warning(
+                "controller '%s': %s; a longer computation belongs into a future (awaited)",
+                *(self._controller, loss.describe(state)),
+            )
+
+    def complaint(self) -> str:
+        """Return what was lost since the last call; empty if it is little."""
+        losses, self._unreported = self._unreported, {}
+        return "; ".join(
+            loss.describe(state) for state, loss in list(losses.items()) if loss.lost_s >= _LEAST_S
+        )
+
+
+class LongWait:
+    """Logs that the clock waits for a result: after 3 s, and again whenever the wait has doubled.
+
+    Attributes:
+        is_running: Whether there is a wait.
+        spent_s: Wall time of the present wait [s].
+    """
+
+    def __init__(self, controller: str) -> None:
+        """Measure the waits of a controller, by name."""
+        self.is_running, self.spent_s = False, 0.0
+        self._controller = controller
+        self._polled_at = 0.0
+        self._next_s = _LONG_WAIT_S
+
+    def poll(self, state: str, now: float) -> None:
+        """Continue a wait.
+
+        Args:
+            state: The state that awaits the result.
+            now: Monotonic time [s].
+        """
+        if self.is_running:
+            self.spent_s += min(now - self._polled_at, _LONGEST_POLL_S)
+        self.is_running, self._polled_at = True, now
+        if self.spent_s >= self._next_s:
+            self._next_s *= 2.0
+            _LOG.warning(
+                "controller '%s': the clock is stopped: state '%s' has awaited a result, such as "
+                "a plan or an image, for %.0f s",
+                *(self._controller, state, self.spent_s),
+            )
+
+    def end(self) -> None:
+        """End the wait."""
+        if self._next_s > _LONG_WAIT_S:
+            _LOG.info("controller '%s': the clock continues", self._controller)
+        self.is_running, self.spent_s, self._next_s = False, 0.0, _LONG_WAIT_S

@@ -1,0 +1,151 @@
+"""Format of the state log: the fields of a row, and the records of the file.
+
+A file is MAGIC, then records. A record is a header of 24 bytes (kind, CRC-32 and length of the
+content, zero; all little-endian), the content, and zeros up to a multiple of 8 bytes.
+
+====  ============================================================================================
+SEGM  Header of a segment: length of a JSON text (8 bytes), the text, the model as MJB (zlib)
+ROWS  Next rows of the segment: for each field of the JSON text, its numbers in all of these rows
+      (float64)
+====  ============================================================================================
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
+
+import numpy as np
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.sim.state.state_vector import StateField
+
+STATE = "state"
+"""Key of the state vector among the arrays of a row; a field of the log is one of its fields."""
+DERIVED = ("sensordata", "qacc", "qfrc_actuator")
+"""Arrays of MjData that are computed from the state."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """Name and shape of an array in a row."""
+
+    name: str
+    shape: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return int(np.prod(self.shape, dtype=int))
+
+
+def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) -> list[Field]:
+    """Return the fields of a row, the state's first.
+
+    Args:
+        arrays: The arrays of a row.
+        state: The fields of its state vector.
+    """
+    others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
+    return [*(Field(it.name, it.shape) for it in state), *others]
+
+
+def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
+    """Return the rows of each field from a record, in which one field follows the other."""
+    width = sum(field.size for field in fields)
+    count = len(numbers) // width
+    rows: dict[str, np.ndarray] = {}
+    first = 0
+    for field in fields:
+        last = first + count * field.size
+        rows[field.name] = numbers[first:last].reshape(count, *field.shape)
+        first = last
+    return rows
+
+
+def to_json(fields: Sequence[Field]) -> list[dict[str, Any]]:
+    """Return fields as in a segment header."""
+    return [{"name": field.name, "shape": list(field.shape)} for field in fields]
+
+
+MAGIC = b"MJRLOG\x01\n"
+SEGMENT = b"SEGM"
+ROWS = b"ROWS"
+_HEADER = struct.Struct("<4sIQQ")
+_ALIGNMENT = 8
+
+
+class Record(NamedTuple):
+    """Kind, offset and length of a record's content."""
+
+    kind: bytes
+    offset: int
+    length: int
+
+
+def write_record(file: BinaryIO, kind: bytes, parts: Sequence[bytes | memoryview]) -> int:
+    """Write a record with the concatenation of `parts`; return its size.
+
+    Raises:
+        OSError: No space, or the disk fails.
+    """
+    length = crc = 0
+    for part in parts:
+        length += len(part)
+        crc = zlib.crc32(part, crc)
+    write_all(file, _HEADER.pack(kind, crc, length, 0))
+    for part in parts:
+        write_all(file, part)
+    padding = -length % _ALIGNMENT
+    write_all(file, bytes(padding))
+    return _HEADER.size + length + padding
+
+
+def write_all(file: BinaryIO, data: bytes | memoryview) -> None:
+    """Write all of `data` to an unbuffered file, whose `write` may write a part only."""
+    view = memoryview(data)
+    while view:
+        view = view[file.write(view) :]
+
+
+class RecordList(NamedTuple):
+    """Complete records of a file, and the problem after them; empty for an intact file."""
+
+    records: list[Record]
+    problem: str
+
+
+def find_records(path: Path, content: memoryview) -> RecordList:
+    """Return the records of a log up to the first incomplete or corrupt one.
+
+    Raises:
+        UserInputError: The file is no state log.
+    """
+    if bytes(content[: len(MAGIC)]) != MAGIC:
+        raise UserInputError(f"'{path}' is no state log")
+    records: list[Record] = []
+    for record, crc in _headers(content):
+        end = record.offset + record.length
+        where = f"after {record.offset - _HEADER.size} of {len(content)} bytes"
+        if record.kind not in (SEGMENT, ROWS):
+            return RecordList(records, f"it is corrupt {where}")
+        if end > len(content):
+            return RecordList(records, f"its last record is incomplete {where}")
+        if zlib.crc32(content[record.offset : end]) != crc:
+            return RecordList(records, f"it is corrupt {where}")
+        records.append(record)
+    return RecordList(records, "")
+
+
+def _headers(content: memoryview) -> Iterator[tuple[Record, int]]:
+    offset = len(MAGIC)
+    while offset < len(content):
+        header = bytes(content[offset : offset + _HEADER.size]).ljust(_HEADER.size, b"\xff")
+        kind, crc, length, _ = _HEADER.unpack(header)
+        if len(content) - offset < _HEADER.size:
+            length = len(content)  # the header itself is incomplete
+            kind = ROWS
+        yield Record(kind, offset + _HEADER.size, length), crc
+        offset += _HEADER.size + length + -length % _ALIGNMENT
