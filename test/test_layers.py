@@ -27,7 +27,9 @@ MAY_IMPORT = {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
     },
-    "controllers.interface": {"controllers.interface", "control", "model.errors", "model.pose"},
+    "controllers.interface": {
+        *("controllers.interface", "control", "model.errors", "model.naming", "model.pose"),
+    },
     "controllers.fsm": {
         *("controllers.fsm", "controllers.interface", "control"),
         *("model.errors", "model.panel_items", "model.strict"),
@@ -35,9 +37,7 @@ MAY_IMPORT = {
     "controllers.planning": {
         *("controllers.planning", "process.worker_process", "control", "model", "extras"),
     },
-    "controllers.estimation": {
-        *("controllers.estimation", "controllers.planning", "controllers.interface", "model"),
-    },
+    "controllers.estimation": {"controllers.planning", "controllers.interface", "model"},
     "controllers.whole_body": {
         *("controllers.whole_body", "controllers.planning", "controllers.interface", "model"),
     },
@@ -60,10 +60,10 @@ MAY_IMPORT = {
     "bridge": {"bridge", "wire", "rclpy_ext", "process", "sim", "control", "model"},
     "bridge.composition": {
         *("controllers.ros.hosted", "extensions.ros", "recording.ros"),
-        *("controllers.ros.controller_settings", "controllers.ros.controller_settings"),
+        "controllers.ros.controller_settings",
         *("controllers.runtime", "bridge", "wire"),
     },
-    "bridge.node": {"bridge.composition", "bridge", "sim", "model"},
+    "bridge.node": {"bridge.composition", "bridge", "sim", "control", "model"},
     "extensions": {"extensions", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "model"},
     "extensions.ros": {
@@ -91,7 +91,7 @@ MAY_IMPORT = {
         *("model.errors", "model.naming", "model.pose"),
     },
     "controllers.ros": {
-        *("controllers.ros", "controllers.runtime", "controllers.fsm", "controllers.interface"),
+        *("controllers.runtime", "controllers.fsm", "controllers.interface"),
         *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
     },

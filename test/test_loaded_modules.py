@@ -33,7 +33,7 @@ def loaded(entry: str) -> dict[str, int]:
         ("controllers.ros.node.node", 26_000),
         ("cameras.ros.node", 19_000),
         ("recording.ros.recorder", 3_000),
-        ("cli.record", 8_000),
+        ("cli.record", 8_500),
     ],
 )
 def test_a_client_loads_few_lines(entry: str, limit: int) -> None:
