@@ -471,7 +471,8 @@ def test_spawning_does_not_disturb_lockstep_and_a_deleted_robot_is_not_awaited(
         resource = named_resource(SpawnEntity.Request, text=BOX)
         spawned = remote.call("SpawnEntity", name=f"box{number}", **resource)
         assert spawned.result.result == Result.RESULT_OK, spawned.result.error_message
-    ticks = controller.responses[controller.responses.index(0) :]
+    zeros = [at for at, step in enumerate(controller.responses) if step == 0]
+    ticks = controller.responses[zeros[-1] :]  # the first tick is repeated to a slow client
     assert ticks == list(range(0, ticks[-1] + 1, 5))
     controller.responding = False
     assert clock_has_stopped(remote)
