@@ -9,7 +9,7 @@ import pytest
     ("former", "present", "names"),
     [
         ("bridge.parameters.parameter_spec", "wire.parameter_spec", ["ParameterSpec"]),
-        ("bridge.rclpy_ext.tasks", "rclpy_ext.tasks", ["create_wall_timer", "guarded", "later"]),
+        ("bridge.rclpy_ext.tasks", "rclpy_ext.executor", ["create_wall_timer", "guarded", "later"]),
         ("bridge.rclpy_ext.tasks", "bridge.physics_query", ["query"]),
     ],
 )
