@@ -1,4 +1,4 @@
-"""Former place of `rclpy_ext.tasks`, for the components of users until the next release."""
+"""Former place of `rclpy_ext.executor`, for the components of users until the next release."""
 
 from mujoco_ros.bridge.physics_query import query
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
