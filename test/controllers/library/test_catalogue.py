@@ -55,7 +55,7 @@ def test_a_controller_has_the_name_of_its_file(file):
 
 def test_state_classes_have_unique_names():
     modules = [
-        import_module(f"mujoco_ros.controllers.library.{name}.states")
+        import_module(f"mujoco_ros.controllers.library.{name}.{name}_states")
         for name in (*catalogue.names(), "policy")
     ]
     classes = [cls.__name__ for module in (*modules, basic_states) for cls in module.STATES]

@@ -233,7 +233,7 @@ def test_of_several_touch_sensors_on_a_leg_the_foot_is_chosen_or_named(tmp_path:
     pad = shin.replace('"FR_foot"', '"FR_pad"')
     with pytest.raises(
         UserInputError,
-        match="foot of joint 'FR_calf_joint': FR_shin on FR_calf, FR_pad on FR_pad; name those of",
+        match="foot of joint 'FR_calf_joint': FR_shin on FR_calf, FR_pad on FR_pad; name the touch",
     ):
         quadruped(tmp_path, pad)
     names = "feet: FR_pad FL_foot RR_foot -"
