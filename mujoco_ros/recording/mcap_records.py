@@ -253,7 +253,7 @@ _OPEN: dict[str, Callable[[bytes], Any]] = {
 }
 _MAGIC = {b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "lz4"}
 _PART = 1 << 20
-_SMALL_BLOCK = 1 << 27
+_SMALL_CHUNK = 1 << 27
 """Bytes to which every chunk may expand."""
 _GROWTH = 1000
 """Times its size to which a larger one may; constant images reach some hundreds."""
@@ -358,7 +358,7 @@ def _decompressed(data: bytes, compression: str) -> tuple[bytes, str]:
     if not compression:
         return data, ""
     content, problem = BytesIO(), ""  # gives its bytes without a copy
-    largest = min(max(_SMALL_BLOCK, _GROWTH * len(data)), LARGEST)
+    largest = min(max(_SMALL_CHUNK, _GROWTH * len(data)), LARGEST)
     try:
         stream = _OPEN[compression](data)
         while part := stream.read(_PART):

@@ -310,7 +310,7 @@ def test_statistics_of_too_few_messages_do_not_hide_a_loss(tmp_path):
 def test_a_chunk_that_expands_far_beyond_its_size_is_not_read_into_memory(
     monkeypatch: pytest.MonkeyPatch, pack: Callable[[bytes], bytes]
 ) -> None:
-    monkeypatch.setattr(mcap_records, "_SMALL", 1 << 16)
+    monkeypatch.setattr(mcap_records, "_SMALL_CHUNK", 1 << 16)
     monkeypatch.setattr(mcap_records, "_GROWTH", 10)
     monkeypatch.setattr(mcap_records, "_PART", 1 << 10)
     name = "lz4" if pack is lz4.frame.compress else "zstd"

@@ -67,6 +67,8 @@ class BagReader:
                 try:
                     content = deserialize_message(message.data, kind)
                 except Exception as error:  # the middleware raises its own kinds
+                    if isinstance(error.__cause__, KeyboardInterrupt):  # it wraps a signal, too
+                        raise error.__cause__ from None
                     raise _other_type(scan.path, name, kind) from error
                 yield BagMessage(name, message.log_time, content)
         except OSError as error:

@@ -9,6 +9,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.bag_contents import bag_files
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.recording.metadata import RecordedTopic, definition
+from mujoco_ros.recording.ros import bag_reader
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.bag_reader import BagReader
 
@@ -101,3 +102,14 @@ def test_files_of_a_folder_are_read_in_the_order_of_time(tmp_path):
         (tmp_path / name / f"{name}_0.mcap").rename(tmp_path / f"{name}.mcap")
     read = BagReader(tmp_path).read({"/text": String})
     assert [int(it.message.data) for it in read] == [*range(0, 10, 2), *range(10, 20)]
+
+
+def test_an_interrupt_while_a_message_is_read_is_no_error_of_its_type(bag, monkeypatch):
+    """The middleware raises a TypeError from the KeyboardInterrupt (rclpy 7.1, measured)."""
+
+    def interrupted(_data: bytes, _kind: type) -> None:
+        raise TypeError("Unable to convert function return value") from KeyboardInterrupt()
+
+    monkeypatch.setattr(bag_reader, "deserialize_message", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(iter(BagReader(bag).read({"/text": String})))
