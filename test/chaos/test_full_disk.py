@@ -19,7 +19,7 @@ from simulators import WAIT_LIMIT_S, SimulatorLauncher
 from mujoco_ros.cli.record import main
 from mujoco_ros.sim.state_log.reader import StateLog
 
-SIZE = 3_000_000  # bytes
+SIZE = 6_000_000  # bytes; a slow machine writes 3 MB of a state log at a time
 """Large enough for the head of a state log with the arm's model, small enough to be full soon."""
 
 
