@@ -64,6 +64,7 @@ def absolute(names: Iterable[str]) -> frozenset[str]:
 
 
 _DEPTH = 1000
+"""Queue length of a subscription: one second of a topic at 1 kHz."""
 _CAPACITY = 4000
 """Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
 
