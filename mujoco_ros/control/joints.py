@@ -27,7 +27,7 @@ POSITION, VELOCITY, EFFORT = "position", "velocity", "effort"
 INTERFACES = (POSITION, VELOCITY, EFFORT)
 """Quantities of a command, named as ros2_control's command interfaces."""
 
-_INTERFACES = {
+_INTERFACES_OF_MODES = {
     Mode.PD: frozenset(INTERFACES),
     Mode.POSITION: frozenset({POSITION}),
     Mode.VELOCITY: frozenset({VELOCITY}),
@@ -37,7 +37,7 @@ _INTERFACES = {
 
 def command_interfaces(modes: tuple[Mode, ...]) -> frozenset[str]:
     """Return the command interfaces of a joint whose inputs have `modes`; none if it is passive."""
-    return frozenset().union(*(_INTERFACES[mode] for mode in modes))
+    return frozenset().union(*(_INTERFACES_OF_MODES[mode] for mode in modes))
 
 
 @dataclass(frozen=True, kw_only=True)

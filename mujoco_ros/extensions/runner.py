@@ -20,6 +20,8 @@ from mujoco_ros.sim.state.extension_states import ExtensionState
 from mujoco_ros.sim.state.state_vector import state_fields
 from mujoco_ros.sim.stepping.histogram import Histogram
 
+_LOG = logging.getLogger(__name__)
+
 _GAP = 64
 """Alignment of the arrays of MjData [bytes]."""
 
@@ -107,9 +109,6 @@ def _spans(arrays: list[np.ndarray]) -> list[np.ndarray]:
 
 def _address(array: np.ndarray) -> int:
     return int(array.ctypes.data)
-
-
-_LOG = logging.getLogger(__name__)
 
 
 class ExtensionRunner:

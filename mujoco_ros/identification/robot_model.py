@@ -100,9 +100,7 @@ def _unused(name: str, names: set[str]) -> str:
 
 
 KINDS = ("armature", "friction", "damping", "kp", "kd")
-"""Rows of the parameters of joints."""
-UNITS = ("kg m²", "Nm", "Nms/rad", "Nm/rad", "Nms/rad")
-"""Their units for a revolute joint."""
+"""Rows of the parameters of joints: for a revolute one, in kg m², Nm, Nms/rad, Nm/rad, Nms/rad."""
 _IDEAL = mujoco.mjtDisableBit.mjDSBL_SENSOR | mujoco.mjtDisableBit.mjDSBL_CONTACT
 
 

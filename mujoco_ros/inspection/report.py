@@ -228,7 +228,7 @@ def _depths(model: mujoco.MjModel, qpos: np.ndarray) -> dict[tuple[str, str], fl
     return overlap_depths(model, data)
 
 
-SECONDS = 2.0
+_STANDSTILL_S = 2.0
 """Simulated time without commands [s]."""
 
 
@@ -329,7 +329,7 @@ def inspect(
         logged = list(messages)
         plant, warnings = simulation.plant, simulation.engine_messages
         found = _overlaps(plant, logged)
-        still = measure_standstill(simulation, SECONDS)
+        still = measure_standstill(simulation, _STANDSTILL_S)
         engine_warnings = tuple(dict.fromkeys(warnings))
         plant.reset()
         plant.evaluate()

@@ -11,6 +11,15 @@ from rclpy.timer import Timer
 
 from mujoco_ros.rclpy_ext.time_source import ignore_negative_times
 
+try:  # less than half the processor time of the executors that poll; see README.md
+    from rclpy.experimental import EventsExecutor as Executor
+except ImportError:  # rclpy before 7.1.4
+    from rclpy.executors import SingleThreadedExecutor as Executor
+
+__all__ = ["Executor", "create_wall_timer", "guarded", "later"]
+
+ignore_negative_times()
+
 T = TypeVar("T")
 
 _LOG = logging.getLogger(__name__)
@@ -57,13 +66,3 @@ def guarded(call: Callable[..., T], message: str = "") -> Callable[..., T | None
             return None
 
     return guarded_call
-
-
-try:  # less than half the processor time of the executors that poll; see README.md
-    from rclpy.experimental import EventsExecutor as Executor
-except ImportError:  # rclpy before 7.1.4
-    from rclpy.executors import SingleThreadedExecutor as Executor
-
-ignore_negative_times()
-
-__all__ = ["Executor"]

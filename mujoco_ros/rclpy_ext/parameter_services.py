@@ -26,7 +26,6 @@ MAX_PARAMETERS = 1000
 _PART = 20
 """Parameters that are set before the executor handles other requests: 5 ms, or 40 ms if each
 name is unknown and the error names similar ones."""
-_Handle = Callable[[Any, Responder], None]
 
 
 class ParameterServices(ParameterService):

@@ -183,7 +183,8 @@ class McapRecords:
         """Return the next offset from which records follow each other; `end` if there is none."""
         while at < self._end:
             block, begin = self._read(at, min(_BLOCK + HEAD.size, self._end - at)), 0
-            while not _ZEROS.startswith(block) and (found := _START.search(block, begin)):
+            is_empty = _ZEROS.startswith(block)
+            while not is_empty and (found := _START.search(block, begin)):
                 if self._is_chain(at + found.start()):
                     return at + found.start()
                 begin = found.start() + 1

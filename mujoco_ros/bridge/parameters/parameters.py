@@ -19,6 +19,8 @@ from mujoco_ros.model.ranged_settings import bounds_of
 from mujoco_ros.rclpy_ext.executor import guarded, later
 from mujoco_ros.wire.parameter_spec import ParameterSpec, plain, shown
 
+_LOG = logging.getLogger(__name__)
+
 
 def setting_specs(prefix: str, settings: Any) -> list[ParameterSpec]:
     """Return the parameters of settings, whose values are the defaults.
@@ -61,7 +63,6 @@ def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> A
         raise UserInputError(f"parameter '{start}*': {error}") from error
 
 
-_LOG = logging.getLogger(__name__)
 # Parameters that rclpy itself reads from the overrides, declared or not.
 _OF_RCLPY = ("use_sim_time", "start_type_description_service", "qos_overrides.")
 _BURST = 10

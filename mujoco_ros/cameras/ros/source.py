@@ -18,6 +18,8 @@ from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
+_LOG = logging.getLogger(__name__)
+
 
 @dataclass
 class FrameStatistics:
@@ -99,9 +101,6 @@ class FrameRate:
 
     def _index(self, time: float) -> int:
         return math.floor(time * self._rate + _ROUNDING)
-
-
-_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

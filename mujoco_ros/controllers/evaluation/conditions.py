@@ -14,6 +14,8 @@ from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
+_T = TypeVar("_T")
+
 
 def check_ranges(
     ranges: Any, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
@@ -44,7 +46,6 @@ CommandFilter = Callable[[float, np.ndarray], np.ndarray]
 """Returns the commands (3, n) that act after the tick at a time [s], given those of the tick."""
 _ROUNDING = 1e-6
 """Of the times of ticks [s]."""
-_T = TypeVar("_T")
 
 
 def delayed_commands(delay: float) -> CommandFilter:

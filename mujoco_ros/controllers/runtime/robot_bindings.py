@@ -25,6 +25,8 @@ from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
+_LOG = logging.getLogger(__name__)
+
 
 class PrivilegedAccess:
     """Reads and sets the gains of one robot, and poses of free bodies, between two steps."""
@@ -111,7 +113,6 @@ class PrivilegedAccess:
         return values if self._own is None else values[:, self._own]
 
 
-_LOG = logging.getLogger(__name__)
 _NOT_CLAMPED = Clamped()
 
 

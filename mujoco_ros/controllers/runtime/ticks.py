@@ -3,6 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+_LOG = logging.getLogger(__name__)
+
 NANOSECONDS = 1_000_000_000
 """In a second; stamps are whole numbers of nanoseconds."""
 _ROUNDING_NS = 1.0
@@ -28,7 +30,6 @@ def stamp_of(time: float) -> int:
     return round(time * NANOSECONDS)
 
 
-_LOG = logging.getLogger(__name__)
 _LOG_INTERVAL_S = 10.0
 _LONG_WAIT_S = 3.0
 """Wait for a result from which on it is reported, at first."""

@@ -26,6 +26,8 @@ from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class, subscription_qos
 
+_LOG = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
@@ -61,8 +63,8 @@ def absolute(names: Iterable[str]) -> frozenset[str]:
     return frozenset("/" + name.removeprefix("/") for name in names)
 
 
-_LOG = logging.getLogger(__name__)
 _DEPTH = 1000
+"""Queue length of a subscription: one second of a topic at 1 kHz."""
 _CAPACITY = 4000
 """Ticks kept: four seconds of a clock at 1 kHz; messages are taken every 50 ms."""
 

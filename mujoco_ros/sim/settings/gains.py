@@ -21,6 +21,8 @@ from mujoco_ros.model.scene.robot_options.joint_options import (
 )
 from mujoco_ros.sim.drives import Drives
 
+_LOG = logging.getLogger(__name__)
+
 _IMPLICIT = (
     int(mujoco.mjtIntegrator.mjINT_IMPLICIT),
     int(mujoco.mjtIntegrator.mjINT_IMPLICITFAST),
@@ -181,7 +183,6 @@ def _free_inertia(
     return inertia, float(np.linalg.eigvalsh(inverse * np.outer(scale, scale)).max())
 
 
-_LOG = logging.getLogger(__name__)
 _REDUCED = 0.99
 """Part of a wanted gain below which the gain counts as reduced."""
 

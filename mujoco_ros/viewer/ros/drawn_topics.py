@@ -38,6 +38,8 @@ from mujoco_ros.viewer.ros.drawn_messages import (
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import UPDATES, MarkerServers
 from mujoco_ros.wire.qos import subscription_qos
 
+_LOG = logging.getLogger(__name__)
+
 _STATIC = QoSProfile(
     depth=100, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
 )
@@ -163,7 +165,6 @@ def _read(
     return added
 
 
-_LOG = logging.getLogger(__name__)
 _GRAPH_S, _PERIOD_S = 1.0, 0.1
 """Periods in which topics are searched, and messages are deserialized [s]."""
 _MESSAGE_DEPTH = 50

@@ -21,6 +21,8 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.wire.qos import message_class, subscription_qos
 
+_LOG = logging.getLogger(__name__)
+
 _PART = re.compile(r"\.?(\w+)(?:\[([^\]]*)\])?")
 _MOST_ELEMENTS, _MOST_FIELDS = 100, 2000
 """Elements of an array, and fields of a message, that are listed."""
@@ -102,7 +104,6 @@ def _index(owner: Any, element: str) -> int:
     return int(element)
 
 
-_LOG = logging.getLogger(__name__)
 _GRAPH_S = 1.0
 """Period in which topics are searched [s]."""
 _DEPTH = 1000

@@ -34,6 +34,8 @@ from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 from mujoco_ros.wire.service_caller import ServiceCaller
 
+_LOG = logging.getLogger(__name__)
+
 _CAPACITY = 1000
 _QOS = QoSProfile(
     depth=200,
@@ -69,7 +71,6 @@ class RosoutSubscriber:
         )
 
 
-_LOG = logging.getLogger(__name__)
 _TICK_S = 0.1
 _SHUTDOWN_S = 2.0
 

@@ -12,6 +12,9 @@ const pageFailure = (() => {
   const LOST = "graphics lost at";
   const LOST_AGAIN_MS = 30000;
   const RETRY_MS = 1000;
+  const RELOADS = "reloads";
+  const MOST_RELOADS = 5; // with less than RELOADED_AGAIN_MS between them
+  const RELOADED_AGAIN_MS = 60000;
   let hasFailed = false;
   let isLoadedAgain = false;
 
@@ -26,6 +29,18 @@ const pageFailure = (() => {
   const stop = (error) =>
     show(`The viewer has stopped: ${error}`, "Reload this page, or use the phone page.");
 
+  // A file may be missing for ever: by a damaged installation, or a browser that blocks it.
+  const mayReload = () => {
+    try {
+      const [last, count] = JSON.parse(sessionStorage.getItem(RELOADS) || "[0, 0]");
+      const reloads = Date.now() - last < RELOADED_AGAIN_MS ? count + 1 : 1;
+      sessionStorage.setItem(RELOADS, JSON.stringify([Date.now(), reloads]));
+      return reloads <= MOST_RELOADS;
+    } catch {
+      return false;
+    }
+  };
+
   // Without a server, the browser would replace the page by an error.
   const load = window.fetch.bind(window);
   const loadAgain = async () => {
@@ -34,12 +49,18 @@ const pageFailure = (() => {
     for (;;) {
       await new Promise((done) => setTimeout(done, RETRY_MS));
       try {
-        if ((await load(location.href, { cache: "no-store" })).ok) break;
+        // A server that refuses this page tells the reason on the new one.
+        if ((await load(location.href, { cache: "no-store" })).status < 500) break;
       } catch {
         // no connection yet
       }
     }
-    location.reload();
+    if (mayReload()) {
+      location.reload();
+    } else {
+      isLoadedAgain = false;
+      stop("its program cannot be loaded");
+    }
   };
 
   // The driver restarts or the machine slept; the program cannot draw again, a new one can.

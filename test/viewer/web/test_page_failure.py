@@ -113,3 +113,23 @@ def test_a_page_whose_viewer_starts_again_is_loaded_again_when_it_is_served(page
         page.evaluate(f"() => {{ {missing}; }}")
     assert requests[1:] == ["/", "/", "/"], "one that fails, one that is served, and the new page"
     assert not page.evaluate("pageFailure.hasFailed || document.getElementById('failure')")
+
+
+def test_a_page_whose_files_are_always_missing_is_not_loaded_again_for_ever(page):
+    lost = "document.head.append(Object.assign(document.createElement('script'), {src: 'a.js'}))"
+    page.route("**/a.js", lambda route: route.fulfill(status=404))
+    page.evaluate("sessionStorage.setItem('reloads', JSON.stringify([Date.now(), 4]))")
+    with page.expect_event("load"):
+        page.evaluate(f"() => {{ {lost}; }}")
+    assert not page.evaluate("pageFailure.hasFailed")
+    page.evaluate(f"() => {{ {lost}; }}")
+    assert shown(page) == f"{STOPPED}its program cannot be loaded{RELOAD}"
+
+
+def test_a_page_that_its_viewer_refuses_now_shows_the_reason(page):
+    refuse = {"status": 401, "body": "no token", "content_type": "text/plain"}
+    page.route("**/", lambda route: route.fulfill(**refuse))
+    page.route("**/b.wasm", lambda route: route.abort())
+    with page.expect_event("load"):
+        page.evaluate("() => { fetch('b.wasm').catch(() => {}); }")
+    assert page.inner_text("body") == "no token"

@@ -32,6 +32,8 @@ from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_larg
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.placement import Placement
 
+_LOG = logging.getLogger(__name__)
+
 CODES = SpawnEntity.Response
 """Has the result codes of spawning one entity."""
 SpawnOutcome = str | RequestRejectedError
@@ -104,7 +106,6 @@ def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[SpawnOut
     return assembly
 
 
-_LOG = logging.getLogger(__name__)
 _NAMESPACE = re.compile(r"[A-Za-z_]\w*(/[A-Za-z_]\w*)*\Z", re.ASCII)
 _LONGEST_NAMESPACE = 128
 """Topics in it may have 255 characters."""

@@ -36,6 +36,8 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
 
+T = TypeVar("T")
+
 _DELAY_S = 0.1
 """A controller may set gains at every tick, but each parameter change is a ROS message."""
 GainSnapshot = tuple[int, Mapping[object, Gains]]
@@ -77,9 +79,6 @@ class GainDisplay:
     def _update(self, done: "Future[GainSnapshot]") -> None:
         if not done.cancelled():
             self._show(*done.result())
-
-
-T = TypeVar("T")
 
 
 class HostedController(Component):

@@ -10,6 +10,8 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 
+T = TypeVar("T")
+
 _NS = 1_000_000_000
 _STAMP = {0: struct.Struct(">iI"), 1: struct.Struct("<iI")}
 """Byte order by the second byte of the CDR encapsulation header."""
@@ -120,9 +122,6 @@ class Inbox:
         self.count += 1
         if self._received is not None:
             self._received()
-
-
-T = TypeVar("T")
 
 
 class SensorReadings(Mapping[str, T], Generic[T]):

@@ -13,6 +13,8 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.keyframes import SCALAR, add_keyframe, move_keyframe
 from mujoco_ros.model.robot.actuators import joint_effort
 
+_LOGGER = logging.getLogger(__name__)
+
 BANDWIDTH_HZ = 25.0
 """Natural frequency of a joint under derived gains, with the largest inertia that it carries."""
 DAMPING_RATIO = 1.0
@@ -208,8 +210,6 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
 
 START = "start"
 """Name of the keyframe of a robot whose model has none."""
-
-_LOGGER = logging.getLogger(__name__)
 
 
 def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:

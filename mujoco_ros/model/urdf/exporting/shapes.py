@@ -23,6 +23,8 @@ from mujoco_ros.model.urdf.exporting.meshes import (
     unit_sphere,
 )
 
+_LOGGER = logging.getLogger(__name__)
+
 
 def text(values: ArrayLike, digits: int = 12) -> str:
     """Return numbers as text with `digits` significant digits, and 0 below 1e-12.
@@ -73,8 +75,6 @@ def add_inertial(link: ET.Element, model: mujoco.MjModel, body: int) -> None:
         inertial, "inertia", {key: f"{tensor[index]:.12g}" for key, index in entries.items()}
     )
 
-
-_LOGGER = logging.getLogger(__name__)
 
 _GEOM = mujoco.mjtGeom
 _GREY = (0.5, 0.5, 0.5, 1.0)  # MuJoCo's default rgba, which a material overrides
