@@ -30,6 +30,7 @@ def zoo(start_shared: SimulatorLauncher) -> Simulator:
 
 
 def test_the_log_names_the_scene_and_the_topics_of_its_robots(zoo: Simulator) -> None:
+    zoo.wait_for_log("topics: ")
     log = zoo.log
     assert "humanoid: 33 joints, 1 IMU" in log
     assert "simulating 'zoo' with a step of 1 ms, at factor 0.1" in log
