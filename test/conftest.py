@@ -1,5 +1,6 @@
 """Shared set-up: worker processes, a private ROS domain and a node."""
 
+import logging
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -93,6 +94,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         return order, files[item.path], "start" not in fixtures or "start_shared" in fixtures
 
     items.sort(key=place)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _logs_of_ended_nodes() -> Iterator[None]:
+    """Forward no log to the nodes of a file after its tests; a program has one node."""
+    root = logging.getLogger()
+    before = root.handlers[:]
+    yield
+    for handler in set(root.handlers).difference(before):
+        if type(handler).__name__ == "RosLogHandler":
+            root.removeHandler(handler)
 
 
 @pytest.fixture(autouse=True, scope="session")
