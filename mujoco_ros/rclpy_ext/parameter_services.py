@@ -29,7 +29,7 @@ name is unknown and the error names similar ones."""
 
 
 class ParameterServices(ParameterService):
-    """The parameter services of a node, in place of those of rclpy, which call the same methods.
+    """The parameter services of a node, in place of rclpy's services, which call the same methods.
 
     rclpy handles any number of parameters in one callback, which delays everything else.
     """

@@ -141,7 +141,7 @@ class DiagnosticPublisher:
         """Open the publisher.
 
         Args:
-            node: The node, whose name prefixes those of its rows.
+            node: The node, whose name begins the names of its rows.
             hardware: The hardware ID of all rows.
             limits: Current values of the parameters that limit metrics; without it, no report may
                 have metrics.

@@ -75,7 +75,7 @@ class ControlParameters(Component):
             robot.control.configure(*robot.settings(self._values))
 
     def finish(self) -> None:
-        """Declare the parameters of new robots; undeclare those of deleted robots."""
+        """Declare the parameters of new robots; undeclare the parameters of deleted ones."""
         for part in self._robots.keys() - self._next.keys():
             self._parameters.withdraw(spec.name for spec in self._robots[part].specs)
         new = self._next.keys() - self._robots.keys()

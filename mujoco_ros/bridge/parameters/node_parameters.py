@@ -88,7 +88,7 @@ class PaceParameters(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Keep the timestep of the pacer that of the simulation."""
+        """Keep the timestep of the pacer equal to the simulation's timestep."""
         self._pacer = context.pacer
         context.simulation.on_timestep.append(self._set_timestep)
 

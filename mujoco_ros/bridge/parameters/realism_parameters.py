@@ -122,7 +122,7 @@ class RealismParameters(Component):
             robot.configure()
 
     def finish(self) -> None:
-        """Declare the parameters of new robots; undeclare those of deleted robots."""
+        """Declare the parameters of new robots; undeclare the parameters of deleted ones."""
         before, self._entries = self._entries, self._next
         self._parameters.withdraw(
             spec.name for it in before if it not in self._entries for spec in it.specs

@@ -71,7 +71,7 @@ GRIPPER = _specs(GripperSettings, _GRIPPER)
 """Field of GripperSettings to its parameter."""
 CARTESIAN = _specs(CartesianSettings, "cartesian_controller.")
 """Field of CartesianSettings to its parameter."""
-# The tolerance is that of ros2_controllers, and the speed closes common fingers in a second.
+# The tolerance is the default of ros2_controllers, and the speed closes common fingers in a second.
 ANGULAR_GRIPPER = {f"{_GRIPPER}goal_tolerance": 0.01, f"{_GRIPPER}max_velocity": 1.0}
 """Defaults of a gripper whose position is an angle [rad, rad/s], by name of the parameter."""
 

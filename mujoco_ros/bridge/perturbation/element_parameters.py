@@ -30,7 +30,7 @@ from mujoco_ros.wire.parameter_spec import ParameterSpec
 def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) -> str:
     """Return the name of the parameter of an element.
 
-    Parameters of a robot with a namespace begin with it; those of an object with its name.
+    Parameters of a robot begin with its namespace, parameters of an object with its name.
 
     Args:
         layout: The robots.
@@ -217,7 +217,7 @@ class AppearanceParameters(Component):
             self._simulation.set_appearance(self._changed_values(), scratch)
 
     def finish(self) -> None:
-        """Offer the parameters of new elements; undeclare those of deleted ones."""
+        """Offer the parameters of new elements; undeclare the parameters of deleted ones."""
         kept = () if self._fresh else self._next
         self._parameters.withdraw([n for n in self._declared() if n not in kept])
         self._offer()
@@ -317,7 +317,7 @@ class PluginParameters(Component):
         self._set({self._next[name]: value for name, value in self._added.items()})
 
     def finish(self) -> None:
-        """Undeclare the parameters of plugins that are gone; show those of another world."""
+        """Undeclare parameters of plugins that are gone; show the parameters of another world."""
         gone = [name for name in self._attributes if name not in self._next]
         self._attributes, self._added = self._next, {}
         self._parameters.withdraw(gone)

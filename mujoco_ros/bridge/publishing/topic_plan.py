@@ -28,7 +28,7 @@ from mujoco_ros.sim.tracking import PositionCommands, Tracking
 from mujoco_ros.wire.shared_parameters import WrenchSign
 
 GROUND_TRUTH = "ground_truth"
-"""Namespace of the topics, in that of the robot."""
+"""Namespace of the topics, inside the namespace of the robot."""
 _TRUE = {
     "measured_qpos": "qpos",
     "measured_qvel": "qvel",
