@@ -1,6 +1,5 @@
 """Shared set-up: worker processes, a private ROS domain and a node."""
 
-import logging
 import os
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -96,17 +95,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=place)
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _logs_of_ended_nodes() -> Iterator[None]:
-    """Forward no log to the nodes of a file after its tests; a program has one node."""
-    root = logging.getLogger()
-    before = root.handlers[:]
-    yield
-    for handler in set(root.handlers).difference(before):
-        if type(handler).__name__ == "RosLogHandler":
-            root.removeHandler(handler)
-
-
 @pytest.fixture(autouse=True, scope="session")
 def no_limit_of_the_tests() -> Iterator[None]:
     """Programs that run in the process of the tests do not limit the time in which that ends."""
@@ -125,7 +113,7 @@ def ros_node() -> "Iterator[Node]":
     node = rclpy.create_node("test_node", context=context)
     yield node
     node.destroy_node()
-    rclpy.shutdown(context=context)
+    rclpy.try_shutdown(context=context)
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ class ComponentNode(Node):
             super().__init__(name, parameter_overrides=given, start_parameter_services=False)
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
-        forward_log(self.get_logger())
+        forward_log(self)
         self.failure: BaseException | None = None
         self.leaving = False
         self.components: list[Component] = []

@@ -36,7 +36,7 @@ def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
 
     state = SharedState(options.state)
     viewer = ViewerNode(options.simulator, ros, now=lambda: state.peek()[0])
-    forward_log(viewer.node.get_logger())
+    forward_log(viewer.node)
     restrict_shared_memory()
     viewer.start()
     handle_signals(_leave)

@@ -5,6 +5,7 @@ from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.impl.rcutils_logger import RcutilsLogger
+from rclpy.node import Node
 
 from mujoco_ros.model.errors import LineFormatter, one_line
 
@@ -39,15 +40,21 @@ class RosLogHandler(logging.Handler):
         else:
             self._logger.debug(text)
 
+    def remove(self) -> None:
+        """Forward no more records."""
+        logging.getLogger().removeHandler(self)
 
-def forward_log(logger: RcutilsLogger) -> None:
-    """Forward the log of this package, and warnings of its libraries, to the logger of a node.
+
+def forward_log(node: Node) -> None:
+    """Forward the log of this package, and warnings of its libraries, until ROS shuts down.
 
     Names and texts of messages, files and clients are in the log. So the line breaks of all that
     rclpy logs in this process are escaped, also of what code of others logs.
     """
     rclpy_implementation.rclpy_logging_rcutils_log = _write_line
-    logging.getLogger().addHandler(RosLogHandler(logger))
+    handler = RosLogHandler(node.get_logger())
+    logging.getLogger().addHandler(handler)
+    node.context.on_shutdown(handler.remove)
     logging.getLogger("mujoco_ros").setLevel(logging.INFO)
 
 

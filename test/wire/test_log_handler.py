@@ -14,7 +14,7 @@ ESCAPED = "j1\\n[FATAL] [1.0] [mujoco]: forged\\r\\x1b[2J\\u2028"
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def written(monkeypatch: pytest.MonkeyPatch, ros_node) -> Iterator[list[str]]:
     """Return what a node with the forwarded log writes."""
     texts: list[str] = []
     monkeypatch.setattr(
@@ -25,11 +25,10 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
         "rclpy_logging_rcutils_log",
         rclpy_implementation.rclpy_logging_rcutils_log,
     )
-    root, package = logging.getLogger(), logging.getLogger("mujoco_ros")
-    before, level = list(root.handlers), package.level
-    log_handler.forward_log(get_logger("mujoco"))
+    package = logging.getLogger("mujoco_ros")
+    level = package.level
+    log_handler.forward_log(ros_node)
     yield texts
-    root.handlers[:] = before
     package.setLevel(level)
 
 
@@ -59,3 +58,10 @@ def test_a_traceback_is_indented_below_its_line(written):
     assert others[0] == "    Traceback (most recent call last):"
     assert "ValueError: j1" in written[0]
     assert all(line.startswith("    ") for line in others)
+
+
+def test_nothing_is_forwarded_after_the_node_has_shut_down(written, ros_node):
+    ros_node.destroy_node()
+    ros_node.context.shutdown()
+    logging.getLogger("mujoco_ros.sim").warning("late")
+    assert written == []

@@ -51,7 +51,7 @@ class CameraNode(Node, ParameterListener):
         """
         state.beat(_OPENING_S)
         super().__init__(NAME)
-        forward_log(self.get_logger())
+        forward_log(self)
         self._state, self._seed = state, seed
         endpoints = Endpoints(self, POLL_S)
         self._pool = PublisherPool(endpoints)

@@ -83,7 +83,7 @@ class ControllerNode(Node):
             super().__init__(controller_name(controller))
         except InvalidParameterTypeException as error:
             raise UserInputError(f"a parameter has the wrong type: {error}") from error
-        forward_log(self.get_logger())
+        forward_log(self)
         endpoints, parameters, caller = Endpoints(self), Parameters(self), ServiceCaller(self)
         values = parameters.declare(CONTROLLER_NODE_PARAMETERS)
         loaded = load(controller, seed=values["seed"], rate=values["rate"] or None)
