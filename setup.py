@@ -15,6 +15,7 @@ EXTRAS = {
     "viewer": ["websockets"],
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING],
+    "diagrams": ["pygraphviz"],
     "decomposition": ["coacd"],
     "c_hooks": ["llvmlite>=0.45"],
     "policy": ["onnxruntime>=1.20"],

@@ -15,6 +15,7 @@ EXTRAS = {
         "daqp": ">=0.11",
     },
     "evaluation": {"matplotlib": ""},
+    "diagrams": {"pygraphviz": ""},
     "decomposition": {"coacd": ""},
     "c_hooks": {"llvmlite": ">=0.45"},
     "policy": {"onnxruntime": ">=1.20"},

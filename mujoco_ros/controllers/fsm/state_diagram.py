@@ -4,27 +4,18 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import hypot
 from xml.sax.saxutils import escape
 
-from mujoco_ros.controllers.fsm.diagram.layout import parts
-from mujoco_ros.controllers.fsm.diagram.layout.layout import lay_out
-from mujoco_ros.controllers.fsm.diagram.svg import (
-    BLUE,
-    FAINT,
-    FONT,
-    GREEN,
-    HEAD,
-    INK,
-    LARGE,
-    PAPER,
-    RED,
-    ROUND,
-    Stroke,
-    arrows,
-    head,
-    rect,
-    text,
-    text_width,
+from mujoco_ros.controllers.fsm.diagram_layout import (
+    BoxPlacement,
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Measure,
+    Point,
+    Route,
+    lay_out,
 )
 from mujoco_ros.controllers.fsm.table import (
     CompositeState,
@@ -35,24 +26,39 @@ from mujoco_ros.controllers.fsm.table import (
 )
 from mujoco_ros.controllers.fsm.transition import Trigger
 
-_HEIGHT, _TITLE, _PAD, _MARGIN = 38.0, 24.0, 14.0, 14.0
+_INK, _FAINT, _BLUE, _RED = "#1d2b38", "#51606e", "#2f6fad", "#b8405e"
+_GREEN, _PAPER = "#3d8b57", "#ffffff"
+_FONT = "Helvetica, Arial, sans-serif"
+_SMALL, _LARGE = 10.0, 12.0
+"""Font sizes."""
+_ROUND = 7.0
+"""Corner radius of a box."""
+_HEAD = 8.0
+"""Length of an arrow head."""
+_BOLD = 1.09
+_WIDTHS = (
+    dict.fromkeys("ijl.,:;'|!", 0.31)
+    | dict.fromkeys(" ft()[]/-r", 0.40)
+    | dict.fromkeys("mMW@%", 0.96)
+    | dict.fromkeys("wABCDEGHKNOPQRSUVXYZ", 0.74)
+)
+_HEIGHT, _TITLE, _PAD, _MARGIN, _LINE = 38.0, 24.0, 14.0, 14.0, 12.0
 _START = 22.0
 """Height of the initial dot above the initial state [px]."""
 _WRAP = 26
 """Characters in a line on an arrow."""
 _ANY = "any state"
-_MEASURE = parts.Measure(width=text_width, head=HEAD)
-_STROKES = {
-    "outcome": Stroke(INK, False),
-    "strict": Stroke(INK, True),
-    "request": Stroke(BLUE, True),
-    "failure": Stroke(RED, False),
-    "strict failure": Stroke(RED, True),
+_STROKES: dict[str, tuple[str, bool]] = {
+    "outcome": (_INK, False),
+    "strict": (_INK, True),
+    "request": (_BLUE, True),
+    "failure": (_RED, False),
+    "strict failure": (_RED, True),
 }
 
 
 def draw(table: Table) -> str:
-    """Return the diagram of a table as SVG."""
+    """Return the diagram of a table as SVG; without the extra ``diagrams`` it has no arrows."""
     composite = table.root.kind
     assert isinstance(composite, CompositeState)
     figure = _composite(composite)
@@ -60,9 +66,9 @@ def draw(table: Table) -> str:
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-            f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{FONT}">',
+            f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{_FONT}">',
             f"<title>{escape(table.name)}</title>",
-            f'<rect width="{width:.0f}" height="{height:.0f}" fill="{PAPER}"/>',
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="{_PAPER}"/>',
             *figure.at(_MARGIN, _MARGIN),
             "</svg>",
             "",
@@ -87,35 +93,20 @@ class _Figure:
 
 def _composite(composite: CompositeState) -> _Figure:
     states, initial = composite.states, composite.initial
-    main = _main(composite)
-    rest = [name for name in states if name not in main]
-    order = [initial, *(name for name in states if name in main - {initial}), *rest]
+    order = [initial, *(name for name in states if name != initial)]
     contents = {name: _content(states[name]) for name in order}
     boxes = [
-        parts.DiagramBox(name=name, width=content.width, height=content.height, aside=name in rest)
+        DiagramBox(name=name, width=content.width, height=content.height)
         for name, content in contents.items()
     ]
     links = list(_links(states))
     for goal in dict.fromkeys(link.goal for link in links if link.start.startswith(_ANY)):
-        width = text_width(_ANY) + 2.0 * _PAD
-        boxes.append(parts.DiagramBox(name=f"{_ANY} {goal}", width=width, height=20.0, aside=True))
-    layout = lay_out(boxes, links, _MEASURE)
-    return _drawn(layout, composite, contents)
+        width = _text_width(_ANY) + 2.0 * _PAD
+        boxes.append(DiagramBox(name=f"{_ANY} {goal}", width=width, height=20.0))
+    return _drawn(lay_out(boxes, links, Measure(width=_text_width)), composite, contents)
 
 
-def _main(composite: CompositeState) -> set[str]:
-    """Return the states that are reached without a failure."""
-    initial, states = composite.initial, composite.states
-    found, edge = {initial}, [initial]
-    while edge:
-        for it in states[edge.pop()].transitions.values():
-            if it.goal not in found and not (it.failure or it.from_any):
-                found.add(it.goal)
-                edge.append(it.goal)
-    return {name for name in found if name == initial or not states[name].failure}
-
-
-def _links(states: Mapping[str, StateDef]) -> Iterator[parts.DiagramLink]:
+def _links(states: Mapping[str, StateDef]) -> Iterator[DiagramLink]:
     """Yield one link for all transitions of one kind between two states, or from any state."""
     labels: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for state in states.values():
@@ -126,9 +117,7 @@ def _links(states: Mapping[str, StateDef]) -> Iterator[parts.DiagramLink]:
                 known.append(it.label)
     for (start, goal, kind), listed in labels.items():
         lines = tuple(textwrap.wrap(", ".join(listed), _WRAP, break_long_words=False))
-        yield parts.DiagramLink(
-            start=start, goal=goal, lines=lines, kind=kind, aside="failure" in kind
-        )
+        yield DiagramLink(start=start, goal=goal, lines=lines, kind=kind, aside="failure" in kind)
 
 
 def _kind(definition: TransitionDef) -> str:
@@ -148,7 +137,7 @@ def _content(state: StateDef) -> _Figure:
             return _framed(state, _composite(composite))
         case ParallelState() as parallel:
             return _framed(state, _branches(parallel))
-    width = max(text_width(state.name, LARGE, bold=True), text_width(_note(state))) + 2.0 * _PAD
+    width = max(_text_width(state.name, _LARGE, bold=True), _text_width(_note(state))) + 2.0 * _PAD
     return _Figure(width=max(width, 64.0), height=_HEIGHT, lines=())
 
 
@@ -163,7 +152,7 @@ def _note(state: StateDef) -> str:
 
 
 def _framed(state: StateDef, figure: _Figure) -> _Figure:
-    title = text_width(state.name, LARGE, bold=True) + text_width(_note(state)) + 20
+    title = _text_width(state.name, _LARGE, bold=True) + _text_width(_note(state)) + 20
     width = max(figure.width, title)
     return _Figure(
         width=width + 2.0 * _PAD,
@@ -180,10 +169,10 @@ def _branches(parallel: ParallelState) -> _Figure:
     for number, (name, figure) in enumerate(figures.items()):
         if number:
             lines.append(
-                f'<path d="M{x:.1f} 0V{height:.1f}" stroke="{FAINT}" stroke-dasharray="2 3"/>'
+                f'<path d="M{x:.1f} 0V{height:.1f}" stroke="{_FAINT}" stroke-dasharray="2 3"/>'
             )
             x += _PAD
-        place = parts.BoxPlacement(
+        place = BoxPlacement(
             x=x, y=0.5 * (height - figure.height), width=figure.width, height=figure.height
         )
         lines += _state(parallel.branches[name], place, figure, is_failure=False)
@@ -195,21 +184,18 @@ def _branches(parallel: ParallelState) -> _Figure:
     ]
     for join in joins:
         y += 14.0
-        lines.append(text(parts.Point(0.0, y), join, FAINT))
-    width = max(x - _PAD, *map(text_width, joins)) if joins else x - _PAD
+        lines.append(_text(Point(0.0, y), join, _FAINT))
+    width = max(x - _PAD, *map(_text_width, joins)) if joins else x - _PAD
     return _Figure(width=width, height=y + (4.0 if joins else 0.0), lines=tuple(lines))
 
 
 def _drawn(
-    layout: parts.DiagramLayout, composite: CompositeState, contents: Mapping[str, _Figure]
+    layout: DiagramLayout, composite: CompositeState, contents: Mapping[str, _Figure]
 ) -> _Figure:
     initial = layout.places[composite.initial]
     lines = list(_initial_arrow(initial))
-    shared: dict[tuple[str, str], list[parts.Route]] = defaultdict(list)
     for route in layout.routes:
-        shared[route.link.goal, route.link.kind].append(route)
-    for (_, kind), routes in shared.items():
-        lines += arrows([route.points for route in routes], _STROKES[kind])
+        lines += _arrow(route)
     for name, place in layout.places.items():
         if name in composite.states:
             state = composite.states[name]
@@ -218,13 +204,12 @@ def _drawn(
         else:
             lines += _any_state(place)
     for route in layout.routes:
-        colour = _STROKES[route.link.kind].colour
-        lines += [
-            text(at, line, colour, "end" if ends else "start", halo=True)
-            for at, line, ends in route.texts
-        ]
-    figure = _Figure(width=layout.width, height=layout.height, lines=tuple(lines))
+        colour, _ = _STROKES[route.link.kind]
+        for number, line in enumerate(route.link.lines, 1):
+            at = Point(route.text.x, route.text.y + _LINE * number - 3.0)
+            lines.append(_text(at, line, colour, halo=True))
     top = max(0.0, _START - initial.y)
+    figure = _Figure(width=layout.width, height=layout.height, lines=tuple(lines))
     return replace(figure, height=figure.height + top, lines=tuple(figure.at(0.0, top)))
 
 
@@ -241,26 +226,26 @@ def _is_failure(state: StateDef, composite: CompositeState) -> bool:
 
 
 def _state(
-    state: StateDef, place: parts.BoxPlacement, figure: _Figure, *, is_failure: bool
+    state: StateDef, place: BoxPlacement, figure: _Figure, *, is_failure: bool
 ) -> Iterator[str]:
     is_end = state.outcome is not None
-    edge = RED if is_failure else GREEN if is_end else BLUE
+    edge = _RED if is_failure else _GREEN if is_end else _BLUE
     fill = "#fbeef1" if is_failure else "#edf6f0" if is_end else "#eef4fa"
     if figure.lines:
         fill = "#fbfcfd"
-    yield rect(place, fill, edge, 1.4)
+    yield _rect(place, fill, edge, 1.4)
     if is_end:
-        inset = parts.BoxPlacement(
+        inset = BoxPlacement(
             x=place.x + 3, y=place.y + 3, width=place.width - 6, height=place.height - 6
         )
-        yield rect(inset, "none", edge, 0.8, ROUND - 2.5)
+        yield _rect(inset, "none", edge, 0.8, _ROUND - 2.5)
     middle, note = place.middle, _note(state)
     if figure.lines:
-        at = parts.Point(place.x + _PAD, place.y + 18.0)
-        yield text(at, state.name, INK, size=LARGE, bold=True)
+        at = Point(place.x + _PAD, place.y + 18.0)
+        yield _text(at, state.name, _INK, size=_LARGE, bold=True)
         if note:
-            x = at.x + text_width(state.name, LARGE, bold=True) + 8.0
-            yield text(parts.Point(x, at.y), note, FAINT)
+            x = at.x + _text_width(state.name, _LARGE, bold=True) + 8.0
+            yield _text(Point(x, at.y), note, _FAINT)
         # The box may be larger than its content, because of its arrows.
         yield from figure.at(
             place.x + 0.5 * (place.width - figure.width),
@@ -268,21 +253,84 @@ def _state(
         )
         return
     up = -2.0 if note else 4.0
-    yield text(
-        parts.Point(middle.x, middle.y + up), state.name, INK, "middle", size=LARGE, bold=True
-    )
+    yield _text(Point(middle.x, middle.y + up), state.name, _INK, "middle", size=_LARGE, bold=True)
     if note:
-        yield text(parts.Point(middle.x, middle.y + 12.0), note, FAINT, "middle")
+        yield _text(Point(middle.x, middle.y + 12.0), note, _FAINT, "middle")
 
 
-def _any_state(place: parts.BoxPlacement) -> Iterator[str]:
-    yield rect(place, PAPER, BLUE, 1.0, 0.5 * place.height, dashed=True)
-    yield text(parts.Point(place.middle.x, place.middle.y + 3.5), _ANY, BLUE, "middle")
+def _any_state(place: BoxPlacement) -> Iterator[str]:
+    yield _rect(place, _PAPER, _BLUE, 1.0, 0.5 * place.height, dashed=True)
+    yield _text(Point(place.middle.x, place.middle.y + 3.5), _ANY, _BLUE, "middle")
 
 
-def _initial_arrow(place: parts.BoxPlacement) -> Iterator[str]:
+def _initial_arrow(place: BoxPlacement) -> Iterator[str]:
     """Draw the dot and the arrow that mark the initial state."""
     x, y = place.middle.x, place.y
-    yield f'<circle cx="{x:.1f}" cy="{y - _START + 4:.1f}" r="4" fill="{INK}"/>'
-    yield f'<path d="M{x:.1f} {y - _START:.1f}V{y - 6:.1f}" stroke="{INK}" stroke-width="1.3"/>'
-    yield head(parts.Point(x, y), parts.Point(x, y - HEAD + 1.0), INK)
+    yield f'<circle cx="{x:.1f}" cy="{y - _START + 4:.1f}" r="4" fill="{_INK}"/>'
+    yield f'<path d="M{x:.1f} {y - _START:.1f}V{y - 6:.1f}" stroke="{_INK}" stroke-width="1.3"/>'
+    yield _head(Point(x, y), Point(x, y - _HEAD + 1.0), _INK)
+
+
+def _text_width(text: str, size: float = _SMALL, *, bold: bool = False) -> float:
+    """Return the approximate width of a text in the wider of the common fonts."""
+    width = size * sum(_WIDTHS.get(letter, 0.62) for letter in text)
+    return width * _BOLD if bold else width
+
+
+def _arrow(route: Route) -> Iterator[str]:
+    """Yield an arrow on a white outline, and its head."""
+    colour, is_dashed = _STROKES[route.link.kind]
+    start, *controls = (f"{x:.1f} {y:.1f}" for x, y in route.points)
+    path = f"M{start}C{' '.join(controls)}"
+    dash = ' stroke-dasharray="5 3"' if is_dashed else ""
+    yield f'<path d="{path}" fill="none" stroke="{_PAPER}" stroke-width="4"/>'
+    yield f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.3"{dash}/>'
+    yield _head(route.tip, route.points[-1], colour)
+
+
+def _head(tip: Point, foot: Point, colour: str) -> str:
+    """Return an arrow head."""
+    dx, dy = tip.x - foot.x, tip.y - foot.y
+    length = hypot(dx, dy) or 1.0
+    wide = 0.45 * length
+    across = Point(-dy / length * wide, dx / length * wide)
+    return (
+        f'<path d="M{tip.x:.1f} {tip.y:.1f}L{foot.x + across.x:.1f} {foot.y + across.y:.1f}'
+        f'L{foot.x - across.x:.1f} {foot.y - across.y:.1f}Z" fill="{colour}"/>'
+    )
+
+
+def _rect(
+    place: BoxPlacement,
+    fill: str,
+    edge: str,
+    width: float,
+    radius: float = _ROUND,
+    dashed: bool = False,
+) -> str:
+    """Return a box with rounded corners."""
+    dash = ' stroke-dasharray="3 2"' if dashed else ""
+    return (
+        f'<rect x="{place.x:.1f}" y="{place.y:.1f}" width="{place.width:.1f}" '
+        f'height="{place.height:.1f}" rx="{radius:g}" fill="{fill}" stroke="{edge}" '
+        f'stroke-width="{width:g}"{dash}/>'
+    )
+
+
+def _text(
+    at: Point,
+    text: str,
+    colour: str,
+    anchor: str = "start",
+    *,
+    size: float = _SMALL,
+    bold: bool = False,
+    halo: bool = False,
+) -> str:
+    """Return a line of text; `halo` draws a white outline around it."""
+    weight = ' font-weight="bold"' if bold else ""
+    outline = ' stroke="#ffffff" stroke-width="3" paint-order="stroke"' if halo else ""
+    return (
+        f'<text x="{at.x:.1f}" y="{at.y:.1f}" font-size="{size:g}" fill="{colour}" '
+        f'text-anchor="{anchor}"{weight}{outline}>{escape(text)}</text>'
+    )

@@ -3,7 +3,7 @@ from xml.etree import ElementTree
 import pytest
 from scripted_states import table
 
-from mujoco_ros.controllers.fsm.diagram.drawing import draw
+from mujoco_ros.controllers.fsm.state_diagram import draw
 from mujoco_ros.controllers.library import catalogue
 
 EVERYTHING = """
@@ -33,6 +33,9 @@ transitions:
   WATCH: {calm: END, alarm: STOP}
   "*": {halt: {to: STOP, trigger: request}}
 """
+
+
+pytest.importorskip("pygraphviz")
 
 
 def strings(svg: str) -> list[str]:
