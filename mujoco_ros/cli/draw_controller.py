@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mujoco_ros.cli.command_line import add_output, report_errors, write_output
 from mujoco_ros.controllers.fsm.state_diagram import draw
 from mujoco_ros.controllers.library.catalogue import load_table, names
-from mujoco_ros.extras import require
+from mujoco_ros.extras import MissingExtraError, require
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,7 +15,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
 
     def write() -> int:
-        require("diagrams", "a diagram with arrows")
+        try:
+            require("diagrams", "a diagram with arrows")
+        except MissingExtraError as error:
+            print(f"mujoco_ros: warning: {error}", file=sys.stderr)
         write_output(draw(load_table(options.controller)), options.output)
         return 0
 

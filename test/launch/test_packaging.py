@@ -27,6 +27,7 @@ ROSDEP_KEYS = {
     "PIL": "python3-pil",
     "numpy": "python3-numpy",
     "matplotlib": "python3-matplotlib",
+    "pygraphviz": "python3-pygraphviz",
     "pytest": "python3-pytest",
     "regex": "python3-regex",
     "rosbags": "python3-rosbags-pip",
