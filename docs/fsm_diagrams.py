@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.controllers.fsm.basic_states import STATES
+from mujoco_ros.controllers.fsm.state import STATES
 from mujoco_ros.controllers.fsm.state_diagram import draw
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict

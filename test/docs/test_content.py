@@ -98,7 +98,7 @@ OTHER_NAMES = {
         spec.name
         for machine in (load(controller).machine for controller in controller_names())
         for state in machine.instances
-        if (config := machine.config(state)) is not None
+        if (config := machine.configs[state]) is not None
         for _, spec in config_specs(state, config)
     ),
     *(

@@ -8,7 +8,7 @@ import pytest
 from scripted_states import ROBOT, seen
 
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.transition import Trigger
+from mujoco_ros.controllers.fsm.table import Trigger
 from mujoco_ros.controllers.interface import host
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library import catalogue

@@ -56,7 +56,7 @@ class FsmController:
         for path, state in self.machine.instances.items():
             own = self.machine.robots[path]
             arguments = (robot.robots[own], self.stores[own]) if own else (robot, self.store)
-            state.config = self.machine.config(path)
+            state.config = self.machine.configs[path]
             try:
                 calls.configure(path, state, *arguments)
             except UserInputError as error:

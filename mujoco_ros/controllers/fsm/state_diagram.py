@@ -23,8 +23,8 @@ from mujoco_ros.controllers.fsm.table import (
     StateDef,
     Table,
     TransitionDef,
+    Trigger,
 )
-from mujoco_ros.controllers.fsm.transition import Trigger
 
 _INK, _FAINT, _BLUE, _RED = "#1d2b38", "#51606e", "#2f6fad", "#b8405e"
 _GREEN, _PAPER = "#3d8b57", "#ffffff"

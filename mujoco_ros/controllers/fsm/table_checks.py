@@ -12,8 +12,8 @@ from mujoco_ros.controllers.fsm.table import (
     SimpleState,
     StateDef,
     Table,
+    Trigger,
 )
-from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 
 

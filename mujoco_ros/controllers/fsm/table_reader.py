@@ -15,10 +15,10 @@ from mujoco_ros.controllers.fsm.table import (
     StateDef,
     Table,
     TransitionDef,
+    Trigger,
     with_robots,
 )
 from mujoco_ros.controllers.fsm.table_checks import check_cycles, check_joins, check_machine
-from mujoco_ros.controllers.fsm.transition import Trigger
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import convert, from_dict
 

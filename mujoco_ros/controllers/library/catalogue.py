@@ -8,9 +8,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-from mujoco_ros.controllers.fsm import basic_states
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.fsm.state import State
+from mujoco_ros.controllers.fsm.state import STATES, State
 from mujoco_ros.controllers.fsm.table import Table
 from mujoco_ros.controllers.fsm.table_reader import class_names, table_from_dict
 from mujoco_ros.entry_points import find_entry, load_class
@@ -89,7 +88,7 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     import. In another table, classes of installed packages come first, so that a shipped class
     that is new here does not replace one of them.
     """
-    found = {cls.__name__: cls for cls in basic_states.STATES}
+    found = {cls.__name__: cls for cls in STATES}
     shipped = (*_WITHOUT_TABLE, *names())
     ordered = sorted(shipped, key=lambda name: _FOLDER / name != path.parent)
     installed = _installed(name for name in required if name not in found)

@@ -14,7 +14,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from std_msgs.msg import String
 
 from mujoco_ros.control.events import QueueFullError
-from mujoco_ros.controllers.fsm.transition import Transition, TransitionEvent
+from mujoco_ros.controllers.fsm.table import Transition, TransitionEvent
 from mujoco_ros.controllers.runtime.supervisor import (
     ACTIVATE,
     DEACTIVATE,

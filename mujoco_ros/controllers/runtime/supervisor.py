@@ -9,7 +9,7 @@ from mujoco_ros.control.joints import LARGEST
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state_calls import StateError, shown
-from mujoco_ros.controllers.fsm.transition import Transition, TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import Transition, TransitionRejectedError
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.runtime.time_limit import TimeLimit

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint
 import pytest
 from extension_package import write_package
 
-from mujoco_ros.controllers.fsm import basic_states
+from mujoco_ros.controllers.fsm import state
 from mujoco_ros.controllers.library import catalogue
 from mujoco_ros.model.errors import UserInputError
 
@@ -58,7 +58,7 @@ def test_state_classes_have_unique_names():
         import_module(f"mujoco_ros.controllers.library.{name}.{name}_states")
         for name in (*catalogue.names(), "policy")
     ]
-    classes = [cls.__name__ for module in (*modules, basic_states) for cls in module.STATES]
+    classes = [cls.__name__ for module in (*modules, state) for cls in module.STATES]
     assert [name for name, count in Counter(classes).items() if count > 1] == []
 
 
@@ -66,8 +66,8 @@ def test_a_file_is_loaded_with_settings_and_a_rate(file):
     controller = catalogue.load(str(file), settings={"A": {"duration": 2.0}}, rate=50.0)
     assert controller.table.name == "pause"
     assert controller.period == 0.02
-    assert controller.machine.config("A").duration == 2.0
-    assert catalogue.load(str(file)).machine.config("A").duration == 0.5
+    assert controller.machine.configs["A"].duration == 2.0
+    assert catalogue.load(str(file)).machine.configs["A"].duration == 0.5
 
 
 def test_the_error_for_an_unknown_name_lists_the_known_ones(file, tmp_path):
@@ -87,7 +87,7 @@ def test_the_error_for_an_unknown_name_lists_the_known_ones(file, tmp_path):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("mujoco_ros.controllers.fsm.basic_states:Wait", None),
+        ("mujoco_ros.controllers.fsm.state:Wait", None),
         ("mujoco_ros.controllers.interface.store:Store", "it is not a subclass of State"),
         ("mujoco_ros.missing:Wait", "ModuleNotFoundError: No module named 'mujoco_ros.missing'"),
     ],
@@ -97,7 +97,7 @@ def test_other_packages_register_states_as_entry_points(file, monkeypatch, value
     monkeypatch.setattr(catalogue, "entry_points", lambda group: [entry])
     file.write_text(FILE.replace("Wait", "Polish"))
     if message is None:
-        assert type(catalogue.load(str(file)).machine.instances["A"]) is basic_states.Wait
+        assert type(catalogue.load(str(file)).machine.instances["A"]) is state.Wait
     else:
         with pytest.raises(
             UserInputError, match=f"'Polish = {value}' of mujoco_ros.states: {message}"
@@ -107,28 +107,28 @@ def test_other_packages_register_states_as_entry_points(file, monkeypatch, value
 
 def test_a_registered_class_replaces_a_shipped_one_in_tables_of_users_only(file, monkeypatch):
     shipped = type(catalogue.load("walk_grasp").machine.instances["REACH"])
-    value = "mujoco_ros.controllers.fsm.basic_states:Wait"
+    value = "mujoco_ros.controllers.fsm.state:Wait"
     entries = [
         EntryPoint(name=name, value=value, group=catalogue.GROUP) for name in ("Reach", "Hold")
     ]
     monkeypatch.setattr(catalogue, "entry_points", lambda group: entries)
     file.write_text(FILE.replace("Wait", "Reach"))
     instances = catalogue.load(str(file)).machine.instances
-    assert type(instances["A"]) is basic_states.Wait
-    assert type(instances["END"]) is basic_states.Hold
+    assert type(instances["A"]) is state.Wait
+    assert type(instances["END"]) is state.Hold
     assert type(catalogue.load("walk_grasp").machine.instances["REACH"]) is shipped
 
 
 def test_different_classes_of_two_packages_with_one_name_are_an_error(file, tmp_path, monkeypatch):
     for package, cls in (("red_states", "Hold"), ("blue_states", "Wait")):
         module = tmp_path / f"{package}.py"
-        module.write_text(f"from mujoco_ros.controllers.fsm.basic_states import {cls} as Polish\n")
+        module.write_text(f"from mujoco_ros.controllers.fsm.state import {cls} as Polish\n")
         entries = [f"{name} = {package}:Polish" for name in ("Polish", "Hold")]
         site = tmp_path / package
         write_package(site, module, "\n".join(["[mujoco_ros.states]", *entries]))
         monkeypatch.syspath_prepend(site)
     invalidate_caches()
-    assert type(catalogue.load(str(file)).machine.instances["END"]) is basic_states.Hold
+    assert type(catalogue.load(str(file)).machine.instances["END"]) is state.Hold
     file.write_text(FILE.replace("Wait", "Polish"))
     classes = "'blue_states:Polish' of blue_states and 'red_states:Polish' of red_states"
     with pytest.raises(UserInputError, match=f"'Polish' of mujoco_ros.states .* {classes}; "):
@@ -142,7 +142,7 @@ def test_different_classes_of_two_packages_with_one_name_are_an_error(file, tmp_
 def test_paths_of_files_begin_in_the_folder_of_the_table(file, given, path):
     file.write_text(POLICY_FILE % given)
     machine = catalogue.load(str(file)).machine
-    assert machine.config("A/B").file == path.format(folder=file.parent)
+    assert machine.configs["A/B"].file == path.format(folder=file.parent)
 
 
 def test_the_module_beside_the_file_of_a_controller_comes_first(monkeypatch):

@@ -11,7 +11,7 @@ from mujoco_ros.controllers.evaluation.conditions import free_base, push_base
 from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
-from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
+from mujoco_ros.controllers.fsm.table import TransitionRejectedError
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 

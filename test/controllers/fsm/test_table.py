@@ -2,7 +2,7 @@
 
 from concurrent.futures import ThreadPoolExecutor
 
-from mujoco_ros.controllers.fsm.transition import Transition, TransitionLog
+from mujoco_ros.controllers.fsm.table import Transition, TransitionLog
 
 GO = Transition(id=1, label="go", start="A", goal="B")
 
