@@ -59,7 +59,7 @@ MAY_IMPORT = {
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
     "bridge": {"bridge", "wire", "rclpy_ext", "process", "sim", "control", "model"},
     "bridge.composition": {
-        *("controllers.ros.hosted", "extensions.ros", "recording.ros"),
+        *("controllers.ros.hosted_controller", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
         *("controllers.runtime", "bridge", "wire"),
     },
@@ -93,7 +93,7 @@ MAY_IMPORT = {
     "controllers.ros": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
         *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
+        *("wire", "rclpy_ext", "control", "model"),
     },
     "controllers.ros.node": {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
@@ -102,8 +102,8 @@ MAY_IMPORT = {
         *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
         *("sim.controlled_joints", "sim.stepping.histogram", "sim.stepping.thread_priority"),
     },
-    "controllers.ros.hosted": {
-        *("controllers.ros.hosted", "controllers.ros", "controllers.runtime"),
+    "controllers.ros.hosted_controller": {
+        *("controllers.ros", "controllers.runtime"),
         *("controllers.library", "controllers.interface", "controllers.planning"),
         *("bridge.component", "bridge.diagnostics", "bridge.parameters.parameters"),
         *("bridge.ros_arguments", "rclpy_ext", "sim", "control", "model"),
@@ -124,7 +124,7 @@ MAY_IMPORT = {
 KNOW_ROS = {
     *("rclpy_ext", "wire", "bridge", "bridge.composition", "bridge.node", "cli"),
     *("cameras.ros", "recording.ros", "viewer.ros", "extensions.ros", "identification.ros"),
-    *("controllers.ros", "controllers.ros.node", "controllers.ros.hosted"),
+    *("controllers.ros", "controllers.ros.node", "controllers.ros.hosted_controller"),
     "extensions.ros.library",  # each extension is imported only if a scene lists it
 }
 ROS_MODULES = {

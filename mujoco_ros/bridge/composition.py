@@ -123,8 +123,7 @@ def _host(
 ) -> list[Component]:
     """Return the hosted controllers, in the order of their ticks, and their services."""
     # A simulator without a controller needs neither state machines nor planning.
-    from mujoco_ros.controllers.ros.hosted.controller_services import ControllerServices
-    from mujoco_ros.controllers.ros.hosted.hosted_controller import HostedController
+    from mujoco_ros.controllers.ros.hosted_controller import ControllerServices, HostedController
     from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 
     controllers = ControllerSet()

@@ -18,7 +18,7 @@ from mujoco_ros.controllers.evaluation.trials.catalogue import trial
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.catalogue import names as controller_names
 from mujoco_ros.controllers.ros.controller_settings import OF_EACH_CONTROLLER
-from mujoco_ros.controllers.ros.node.parameters import CONTROLLER_NODE_PARAMETERS
+from mujoco_ros.controllers.ros.node.node import CONTROLLER_NODE_PARAMETERS
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 from mujoco_ros.model.scene.config import (
     ROBOT_RATES,

@@ -8,8 +8,8 @@ import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.controllers.fsm.table import TransitionEvent
+from mujoco_ros.controllers.interface.inputs import ESTIMATED_BASE
 from mujoco_ros.controllers.interface.observation import BaseReading
-from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.simulation import Simulation

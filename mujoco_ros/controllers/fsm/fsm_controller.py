@@ -15,17 +15,22 @@ from mujoco_ros.model.errors import UserInputError
 
 
 class FsmController:
-    """A `Controller` built from a table of states.
+    """A controller built from a table of states, for the simulator and for a robot.
+
+    A host calls `configure` once, `follow` after every change of the scene, `reset` after every
+    reset of the simulation, and `step` at every tick. An exception in `step` stops the controller,
+    and the robot holds its position.
 
     Attributes:
         table: The table.
         machine: The state machine.
         store: Values shared by the states and the host.
-        stores: Of a table of several robots, the values of each robot by its name in the table; a
-            value that such a store lacks is that of `store`.
+        stores: Of a table of several robots, the values of each robot by its name in the table.
+            Missing values are read from `store`.
         seed: Seed of all random numbers.
         period: Time between two ticks [s].
-        awaited: Futures that the next tick needs.
+        awaited: Futures that the next tick needs. A simulator stops the clock until they are done,
+            so that results do not depend on computing time; a real robot does not wait.
     """
 
     def __init__(self, table: Table, *, seed: int = 0) -> None:

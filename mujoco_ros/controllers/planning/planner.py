@@ -6,8 +6,8 @@ from typing import Protocol
 
 import mujoco
 
-from mujoco_ros.controllers.planning.errors import PlannerDiedError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
+from mujoco_ros.controllers.planning.kinematics.limits import PlannerDiedError
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.extras import require
 from mujoco_ros.process.worker_process import WorkerProcess, serve

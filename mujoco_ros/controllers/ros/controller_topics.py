@@ -19,22 +19,20 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.inputs import (
+    DRAW,
+    ESTIMATED_BASE,
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
+    Drawing,
+    DrawnLine,
+    DrawnPoint,
     GoalInput,
     PlanarGoal,
     PlanarPose,
     VelocityInput,
 )
 from mujoco_ros.controllers.interface.observation import BaseReading
-from mujoco_ros.controllers.interface.outputs import (
-    DRAW,
-    ESTIMATED_BASE,
-    Drawing,
-    DrawnLine,
-    DrawnPoint,
-)
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout

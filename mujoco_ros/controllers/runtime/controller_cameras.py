@@ -7,7 +7,7 @@ from typing import Any
 
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.runtime.render_worker import RenderRequest
-from mujoco_ros.controllers.runtime.robot_cameras import is_image_due, robot_cameras, unknown_camera
+from mujoco_ros.controllers.runtime.robot_model import is_image_due, robot_cameras, unknown_camera
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.model_edits import gather

@@ -1,17 +1,22 @@
-"""Robots of a simulation as the `RobotModel` of a controller."""
+"""The robots of a simulation and their cameras, as a controller gets them."""
 
 import copy
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from typing import Protocol
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import OPTICAL_WXYZ
+from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.sim.state.initial_state import InitialState
 
 
@@ -107,3 +112,34 @@ def _velocity_limits(model: mujoco.MjModel, joints: np.ndarray) -> np.ndarray:
         return np.full(len(joints), np.inf)
     limits = np.array(model.jnt_user[joints, 0])
     return np.where(limits > 0, limits, np.inf)
+
+
+DELAY_S = 0.1
+"""Simulated time from a request to its image [s], for exposure, transfer and decoding."""
+_ROUNDING_S = 1e-9
+
+
+def robot_cameras(layout: ModelLayout, index: int) -> dict[str, Camera]:
+    """Return cameras by name; those of the robot with an index precede others of the same name."""
+    cameras = {camera.name: camera for camera in layout.every_camera}
+    return cameras | {camera.name: camera for camera in layout.robots[index].cameras}
+
+
+def unknown_camera(camera: str, cameras: dict[str, Camera]) -> "Future[Image]":
+    """Return a future that fails with LookupError for an unknown camera."""
+    future: Future[Image] = Future()
+    future.set_exception(LookupError(str(unknown("camera", camera, cameras))))
+    return future
+
+
+def optical_pose(data: mujoco.MjData, camera: int) -> Pose:
+    """Return the pose of a camera's optical frame (z ahead, x right) in the world."""
+    quat, optical = np.zeros(4), np.zeros(4)
+    mujoco.mju_mat2Quat(quat, data.cam_xmat[camera])
+    mujoco.mju_mulQuat(optical, quat, np.array(OPTICAL_WXYZ))
+    return Pose(position=data.cam_xpos[camera].copy(), quat_wxyz=optical)
+
+
+def is_image_due(requested: float, time: float) -> bool:
+    """Return whether an image is delivered at a tick, by the times of its request and it [s]."""
+    return requested + DELAY_S <= time + _ROUNDING_S

@@ -207,7 +207,7 @@ class SupervisedController:
         return () if self.error or self._pause_reason else self.machine.available
 
     def configure(self, robot: RobotModel) -> None:
-        """Prepare the controller for a robot; see `Controller.configure`."""
+        """Prepare the controller for a robot; see `FsmController.configure`."""
         self._joints = robot.joints
         self._shape = (3, len(robot.joints))
         self.nan_references.configure(robot.joints)

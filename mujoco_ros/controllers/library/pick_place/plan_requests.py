@@ -10,17 +10,17 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.controllers.planning.collisions.planning_scene import HeldObject, PlanningScene
-from mujoco_ros.controllers.planning.errors import (
+from mujoco_ros.controllers.planning.kinematics.limits import (
     BlockedError,
     CollisionError,
     IkError,
     LineError,
     MotionError,
+    MotionLimits,
     NoPathError,
     PlannerDiedError,
     TimingError,
 )
-from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
 from mujoco_ros.controllers.planning.requests import JointMove, LineMove, MotionPlan
 from mujoco_ros.model.pose import Pose
 

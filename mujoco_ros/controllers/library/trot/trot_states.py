@@ -9,8 +9,7 @@ from scipy.spatial import ConvexHull
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_SET
-from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.interface.outputs import Drawing, DrawnLine, DrawnPoint
+from mujoco_ros.controllers.interface.inputs import BodyVelocity, Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive

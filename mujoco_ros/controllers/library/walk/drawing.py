@@ -5,7 +5,7 @@ from math import atan2, cos, sin
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from mujoco_ros.controllers.interface.outputs import Colour, Drawing, DrawnLine, DrawnPoint
+from mujoco_ros.controllers.interface.inputs import Colour, Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep
 from mujoco_ros.controllers.library.walk.walker import Walker
 

@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import (
+    DRAW,
+    ESTIMATED_BASE,
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
+    Drawing,
     PlanarPose,
 )
-from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive

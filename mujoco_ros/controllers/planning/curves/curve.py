@@ -8,9 +8,12 @@ from math import factorial
 import numpy as np
 from scipy.interpolate import BSpline, make_interp_spline
 
-from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
-from mujoco_ros.controllers.planning.collisions.collision_escape import first_clear, refinement
-from mujoco_ros.controllers.planning.errors import NoPathError
+from mujoco_ros.controllers.planning.collisions.collision_checker import (
+    CollisionChecker,
+    first_clear,
+    refinement,
+)
+from mujoco_ros.controllers.planning.kinematics.limits import NoPathError
 
 _DEGREE = 3
 _MARGIN_SCALE = 0.5

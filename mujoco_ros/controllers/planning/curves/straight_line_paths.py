@@ -12,9 +12,9 @@ from mujoco_ros.controllers.planning.curves.curve import (
     interpolate,
     parameter_range,
 )
-from mujoco_ros.controllers.planning.errors import CollisionError, IkError, LineError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
+from mujoco_ros.controllers.planning.kinematics.limits import CollisionError, IkError, LineError
 from mujoco_ros.model.pose import Pose
 
 DEVIATION = 1e-5

@@ -15,9 +15,8 @@ from mujoco_ros.controllers.planning.curves.curve import (
     parameter_range,
     piecewise_cubics,
 )
-from mujoco_ros.controllers.planning.errors import TimingError
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
-from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
+from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, TimingError
 
 # A failure raises a TimingError with its own reason.
 logging.getLogger("toppra").setLevel(logging.CRITICAL)

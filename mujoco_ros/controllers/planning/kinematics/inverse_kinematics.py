@@ -11,9 +11,9 @@ from mujoco_ros.controllers.planning.collisions.collision_checker import (
     CollisionPair,
 )
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.errors import BlockedError, IkError
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.kinematics import within_limits
+from mujoco_ros.controllers.planning.kinematics.limits import BlockedError, IkError
 from mujoco_ros.model.pose import Pose
 
 POSITION_TOLERANCE = 1e-6

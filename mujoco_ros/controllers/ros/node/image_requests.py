@@ -18,13 +18,13 @@ from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.ros.node.inbox import Inbox
-from mujoco_ros.controllers.runtime.robot_cameras import (
+from mujoco_ros.controllers.runtime.robot_model import (
     is_image_due,
     optical_pose,
     robot_cameras,
     unknown_camera,
 )
-from mujoco_ros.controllers.runtime.ticks import stamp_of
+from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera
@@ -33,7 +33,6 @@ from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
 
-_NS = 1_000_000_000
 _MAX_OBSERVATIONS = 1000
 """Number of stored observations, to find the one at an image's stamp."""
 _IDLE_S = 10.0
@@ -244,7 +243,7 @@ class ImageRequests:
 
     def _image(self, subscribed: _Subscribed, request: _Request) -> Image | Exception:
         stamp = subscribed.depth.stamp or 0
-        time, observation = stamp / _NS, self._nearest(stamp / _NS)
+        time, observation = stamp / NANOSECONDS, self._nearest(stamp / NANOSECONDS)
         if self._lockstep and request.observation is not None:
             time, observation = request.observation.time, request.observation
         try:

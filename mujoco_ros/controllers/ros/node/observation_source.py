@@ -11,8 +11,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 
 from mujoco_ros.controllers.interface.observation import BaseReading, Observation, Pose, reading
-from mujoco_ros.controllers.ros.node.inbox import Inbox, SensorReadings
-from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
+from mujoco_ros.controllers.ros.node.inbox import Inbox, ObjectFrames, SensorReadings
 from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import topic_token, within

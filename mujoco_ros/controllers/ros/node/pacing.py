@@ -11,16 +11,11 @@ import numpy as np
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.ros.node.command_output import CommandOutput
-from mujoco_ros.controllers.ros.node.robot_inputs import (
-    FirstTick,
-    LostMessages,
-    RequestedChanges,
-    RobotObservations,
-)
-from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
-from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
+from mujoco_ros.controllers.ros.node.host_requests import HostRequests
+from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, FirstTick, LostMessages, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
-from mujoco_ros.controllers.runtime.ticks import SlowTicks
+from mujoco_ros.controllers.runtime.ticks import SlowTicks, tick_cost_metrics
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.stepping.histogram import Histogram
 
@@ -58,14 +53,14 @@ class ControllerPacing:
     def __init__(
         self,
         supervised: SupervisedController,
-        observations: RobotObservations,
+        observations: TopicObservationSource,
         output: CommandOutput,
         *,
         lockstep: bool,
         timeout: float,
         missing: Callable[[], Sequence[str]],
         observed: Callable[[Observation], object],
-        requests: RequestedChanges,
+        requests: HostRequests,
         stopped: Callable[[], object],
         stepped: Callable[[float], object] = lambda _time: None,
         clock: Callable[[], float] = perf_counter,

@@ -12,7 +12,7 @@ from mujoco_ros.controllers.planning.curves.curve import (
     piecewise_cubics,
     round_corners,
 )
-from mujoco_ros.controllers.planning.errors import NoPathError
+from mujoco_ros.controllers.planning.kinematics.limits import NoPathError
 
 
 class Gate:

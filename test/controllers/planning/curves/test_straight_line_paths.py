@@ -5,9 +5,9 @@ from mujoco_ros.controllers.planning.collisions.collision_checker import Collisi
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
 from mujoco_ros.controllers.planning.curves.curve import parameter_range
 from mujoco_ros.controllers.planning.curves.straight_line_paths import straight_line_path
-from mujoco_ros.controllers.planning.errors import CollisionError, LineError
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
+from mujoco_ros.controllers.planning.kinematics.limits import CollisionError, LineError
 from mujoco_ros.model.pose import Pose
 
 WAY = np.array([0.1, -0.15, -0.1])

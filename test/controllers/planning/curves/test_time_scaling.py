@@ -3,9 +3,8 @@ import pytest
 
 from mujoco_ros.controllers.planning.curves.curve import interpolate
 from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
-from mujoco_ros.controllers.planning.errors import TimingError
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
-from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, Payload
+from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, Payload, TimingError
 
 
 def wavy(home, size=6, points=8):

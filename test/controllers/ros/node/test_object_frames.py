@@ -8,7 +8,7 @@ import pytest
 from geometry_msgs.msg import TransformStamped
 from tf2_msgs.msg import TFMessage
 
-from mujoco_ros.controllers.ros.node.object_frames import ObjectFrames
+from mujoco_ros.controllers.ros.node.inbox import ObjectFrames
 from mujoco_ros.wire.conversions import stamp
 
 

@@ -1,8 +1,10 @@
-"""Ticks of a controller, timed by the robot's stamps instead of a clock."""
+"""Which messages of a robot are ticks of its controller, and messages that were lost."""
 
 from enum import Enum
 
-_NS = 1_000_000_000
+from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
+from mujoco_ros.controllers.runtime.ticks import NANOSECONDS
+
 _SLOW = 0.75
 """Part of a period; if messages are further apart, each of them is a tick."""
 _SMOOTHING = 0.1
@@ -52,7 +54,7 @@ class Ticker:
 
     def take(self, stamp: int) -> Due:
         """Return the action for a message with a stamp [ns]."""
-        now, last = stamp / _NS, self._last
+        now, last = stamp / NANOSECONDS, self._last
         if self._exact and not self.is_multiple(now):
             return Due.NOTHING
         if last is None or now < last:
@@ -95,3 +97,84 @@ class Ticker:
         self.interval = self.unevenness = 0.0
         self.ticks += 1
         return due
+
+
+_MAX_VOID = 3
+"""Messages of before a reset that arrive after its report; subscriptions hold one."""
+_RENEW_S, _LONGEST_RENEW_S = 0.3, 10.0
+"""Wall time after which messages that a stopped clock has sent count as lost.
+
+It doubles with each attempt, because a simulator may be paused for hours."""
+
+
+class FirstTick:
+    """Distinguishes the first tick after a reset in lockstep from messages of before the reset.
+
+    Attributes:
+        is_expected: Whether it has not been received since the reset.
+    """
+
+    def __init__(self, period: float) -> None:
+        """Expect none; `period` is the time between two ticks [s]."""
+        self.is_expected = False
+        self._period = round(period * NANOSECONDS)
+        self._reset = self._count = 0
+
+    def expect(self, stamp: int, count: int) -> None:
+        """Expect the first tick after a reset.
+
+        Args:
+            stamp: Time after the reset [ns].
+            count: Number of the last message of before it.
+        """
+        self.is_expected, self._reset, self._count = True, stamp, count
+
+    def is_void(self, stamp: int, count: int) -> bool:
+        """Return whether a message is from before the reset.
+
+        Args:
+            stamp: Stamp of the message [ns].
+            count: Its number.
+        """
+        if self.is_expected and count > self._count:
+            is_first = -1 <= stamp - self._reset <= self._period + 1
+            self.is_expected = not is_first and count - self._count <= _MAX_VOID
+        return self.is_expected
+
+
+class LostMessages:
+    """Requests messages again that the simulator has sent before its clock stopped.
+
+    A simulator whose clock waits sends the messages of the tick to each new subscription.
+    """
+
+    def __init__(self, observations: TopicObservationSource) -> None:
+        self._observations = observations
+        self._stamp: int | None = None
+        self._renew_at, self._interval = 0.0, _RENEW_S
+
+    def poll(self, now: float) -> tuple[str, ...]:
+        """Return the topics that are incomplete, and renew them if they are for too long.
+
+        Args:
+            now: Wall time [s].
+        """
+        stamp = self._observations.stamp
+        if stamp is None:
+            return ()
+        incomplete = self._observations.incomplete
+        self._poll(now, stamp, incomplete)
+        return incomplete
+
+    def poll_all(self, now: float) -> None:
+        """Renew all topics if this is called for too long, at wall times `now` [s]."""
+        self._poll(now, -1, self._observations.topics)
+
+    def _poll(self, now: float, stamp: int, topics: tuple[str, ...]) -> None:
+        if stamp != self._stamp or not topics:
+            self._stamp, self._interval = stamp, _RENEW_S
+            self._renew_at = now + _RENEW_S
+        elif now > self._renew_at:
+            self._interval = min(2.0 * self._interval, _LONGEST_RENEW_S)
+            self._renew_at = now + self._interval
+            self._observations.renew(topics)

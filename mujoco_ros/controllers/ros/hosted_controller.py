@@ -1,12 +1,15 @@
-"""A controller in the simulator, with the same ROS interface as one on a node."""
+"""Controllers in the simulator, with the ROS interface of a node, and services that switch them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
+from functools import partial
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakSet
 
+from controller_manager_msgs.msg import ControllerState
+from controller_manager_msgs.srv import ListControllers, SwitchController
 from rclpy.node import Node
 
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -15,6 +18,7 @@ from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.control.gains import Gains
+from mujoco_ros.control.joints import INTERFACES
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.planner_access import PLANNERS
@@ -24,14 +28,15 @@ from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
-from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
-from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks
+from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks, tick_cost_metrics
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
+from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.histogram import Histogram
@@ -247,3 +252,76 @@ class HostedController(Component):
 
     def _submit(self, call: Callable[[], T]) -> "Future[T]":
         return self._simulation.commands.submit(call, urgent=True)
+
+
+_ACTIVE, _INACTIVE = "active", "inactive"
+_DONE = "all controllers are as requested"
+
+
+class ControllerServices(Component):
+    """Serves ``~/list_controllers`` and ``~/switch_controller`` of controller_manager_msgs."""
+
+    def __init__(
+        self, context: NodeContext, hosted: Sequence[HostedController], controllers: ControllerSet
+    ) -> None:
+        """Serve them.
+
+        Args:
+            context: The node.
+            hosted: The hosted controllers.
+            controllers: The same, for the physics thread.
+        """
+        self._simulation, self._controllers = context.simulation, controllers
+        self._types = {it.settings.name: it.settings.type for it in hosted}
+        self._services = [
+            Service(context.node, ListControllers, "~/list_controllers", self._list),
+            Service(context.node, SwitchController, "~/switch_controller", self._switch),
+        ]
+
+    def _list(self, _request: ListControllers.Request, answer: Responder) -> None:
+        def respond(states: list[ControllerState]) -> None:
+            answer.response.controller = states
+            answer()
+
+        answer.run(self._simulation.commands, self._states, respond)
+
+    def _switch(self, request: SwitchController.Request, answer: Responder) -> None:
+        activate, deactivate = request.activate_controllers, request.deactivate_controllers
+        switch = partial(
+            self._controllers.switch,
+            activate,
+            deactivate,
+            strict=request.strictness == SwitchController.Request.STRICT,
+        )
+
+        def respond(problems: tuple[str, ...]) -> None:
+            answer.response.ok = True
+            answer.response.message = f"left out: {'; '.join(problems)}" if problems else _DONE
+            answer()
+
+        answer.run(self._simulation.commands, switch, respond)
+
+    def _states(self) -> list[ControllerState]:
+        """Return the state of each controller; in the physics thread."""
+        return [self._state(name, host) for name, host in self._controllers.hosts.items()]
+
+    def _state(self, name: str, host: ControllerHost) -> ControllerState:
+        is_active = host.is_active and not host.supervised.error
+        joints = [
+            (within(robot.namespace, joint), takes)
+            for robot, control in zip(
+                self._simulation.layout.robots, self._simulation.controls, strict=True
+            )
+            for joint, takes in zip(control.joints.names, control.joints.interfaces, strict=True)
+            if joint in host.claims.get(robot.name, ())
+        ]
+        commands = [f"{joint}/{it}" for joint, takes in joints for it in INTERFACES if it in takes]
+        return ControllerState(
+            name=name,
+            state=_ACTIVE if is_active else _INACTIVE,
+            type=self._types[name],
+            update_rate=round(1.0 / host.supervised.controller.period),
+            claimed_interfaces=commands if is_active else [],
+            required_command_interfaces=commands,
+            required_state_interfaces=[f"{joint}/{it}" for joint, _ in joints for it in INTERFACES],
+        )

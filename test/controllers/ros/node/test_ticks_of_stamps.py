@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
+from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, Ticker
 
 MS = 1_000_000
 

@@ -8,7 +8,7 @@ from contexts import make_context
 from rclpy.node import Node
 
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
-from mujoco_ros.controllers.ros.hosted.hosted_controller import GainDisplay, HostedController
+from mujoco_ros.controllers.ros.hosted_controller import GainDisplay, HostedController
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.rclpy_ext.executor import Executor
