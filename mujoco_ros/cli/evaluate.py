@@ -16,7 +16,7 @@ from mujoco_ros.cli.status_lines import report
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
+from mujoco_ros.controllers.evaluation.parallel_episodes import RunEpisode, episodes
 from mujoco_ros.controllers.evaluation.report import (
     Summary,
     as_csv,

@@ -8,8 +8,7 @@ from functools import cache
 
 import mujoco
 
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.library.planner_access import PLANNERS

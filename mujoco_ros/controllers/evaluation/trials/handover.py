@@ -6,10 +6,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
-from mujoco_ros.controllers.library.pick_place.task import QUARTER, upright, yaw
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
+from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 

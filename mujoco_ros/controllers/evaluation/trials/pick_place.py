@@ -13,22 +13,22 @@ from mujoco_ros.controllers.evaluation.conditions import (
     set_box_size,
     set_mass,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import (
     USUAL,
     Noise,
     ObservationFilter,
     scaled,
 )
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
-from mujoco_ros.controllers.library.pick_place.grip_limit import (
+from mujoco_ros.controllers.library.pick_place.arm import (
     closing_force,
     collision_geoms,
     largest_mass,
     sliding_friction,
 )
-from mujoco_ros.controllers.library.pick_place.task import QUARTER, TASK, upright, yaw
+from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
+from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.config import ObjectConfig, SceneConfig

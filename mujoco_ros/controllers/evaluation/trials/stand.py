@@ -8,9 +8,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import free_base, push_base
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation

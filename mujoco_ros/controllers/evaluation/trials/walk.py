@@ -17,9 +17,8 @@ from mujoco_ros.controllers.evaluation.conditions import (
     scale_masses,
     tilt_floor,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.model.scene.config import SceneConfig

@@ -17,10 +17,9 @@ from mujoco_ros.controllers.evaluation.conditions import (
     scale_masses,
     set_mass,
 )
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
 from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
-from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
+from mujoco_ros.controllers.library.pick_place.grasping import upright
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 

@@ -8,23 +8,18 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.pick_place.grip_limit import GRAVITY
-from mujoco_ros.controllers.library.pick_place.measuring.averages import PoseAverage
-from mujoco_ros.controllers.library.pick_place.measuring.box_detection import BoxDetection
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import stale_pose
-from mujoco_ros.controllers.library.pick_place.measuring.rest import RestMeasurement
+from mujoco_ros.controllers.library.pick_place.arm import GRAVITY
+from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
+from mujoco_ros.controllers.library.pick_place.grasping import above, heading, placing, upright
+from mujoco_ros.controllers.library.pick_place.motion_monitor import stale_pose
 from mujoco_ros.controllers.library.pick_place.moving import (
     FINGER_SPEED,
     ArmMotionState,
     MovingConfig,
+    RestMeasurement,
 )
-from mujoco_ros.controllers.library.pick_place.plan_requests import FAILURES, plan_line
-from mujoco_ros.controllers.library.pick_place.task import (
-    above,
-    heading,
-    placing,
-    upright,
-)
+from mujoco_ros.controllers.library.pick_place.planning import FAILURES, plan_line
+from mujoco_ros.controllers.library.pick_place.task import PoseAverage
 from mujoco_ros.controllers.library.pick_place.trajectory_execution import (
     ExecutedPath,
     ReversedPath,

@@ -15,7 +15,7 @@ from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
 from mujoco_ros.controllers.library.trot.trotter import Trotter, TrotterConfig
-from mujoco_ros.controllers.library.walk.drawing import (
+from mujoco_ros.controllers.library.walk.walk_display import (
     COM,
     DCM,
     DCM_REFERENCE,

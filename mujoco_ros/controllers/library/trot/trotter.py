@@ -12,13 +12,13 @@ from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.controllers.library.trot.gait import (
+    Leg,
     TrotGait,
     TrotGaitConfig,
     foothold,
     ground_plane,
     pendulum_after,
 )
-from mujoco_ros.controllers.library.trot.legs import Leg
 from mujoco_ros.controllers.library.walk.footsteps import turned
 from mujoco_ros.controllers.whole_body.inverse_dynamics import InverseDynamicsControl
 from mujoco_ros.controllers.whole_body.tasks import ComTask, FrameTask, JointTask, WholeBodyTask

@@ -15,12 +15,11 @@ from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawi
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import check_positive
-from mujoco_ros.controllers.library.walk.drawing import draw_walk
+from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
-from mujoco_ros.controllers.library.walk.goal import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
+from mujoco_ros.controllers.library.walk.walk_display import StandingPanel, WalkingRobot, draw_walk
 from mujoco_ros.controllers.library.walk.walker import Walker
-from mujoco_ros.controllers.library.walk.walking_robot import StandingPanel, WalkingRobot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import SettingField
 

@@ -10,7 +10,6 @@ from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
 from mujoco_ros.controllers.library.walk.foot_admittance import (
     FootAdmittance,
     roll_and_pitch,
@@ -27,6 +26,7 @@ from mujoco_ros.controllers.library.walk.footsteps import (
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
+    FeedForward,
     StabilizerConfig,
     distribute,
 )

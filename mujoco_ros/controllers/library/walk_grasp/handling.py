@@ -6,7 +6,7 @@ from typing import ClassVar
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.walk.goal import error_of, joined
+from mujoco_ros.controllers.library.walk.footsteps import error_of, joined
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.carrying import (

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
+from mujoco_ros.controllers.library.pick_place.grasping import (
     Contact,
     Grasp,
+    ObjectShape,
     closure_flaw,
     cone_flaw,
     grasp_contacts,
 )
-from mujoco_ros.controllers.library.pick_place.measuring.object_shape import ObjectShape
 from mujoco_ros.model.pose import Pose
 
 CUBE = ObjectShape(centre=np.zeros(3), half=np.full(3, 0.02), geoms=(0,))
