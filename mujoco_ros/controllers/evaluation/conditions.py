@@ -1,45 +1,33 @@
 """Conditions of episodes: ranges, delays, pushes, and changes of the model."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from math import ceil
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Generic, TypeVar
 
 import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter
 from mujoco_ros.controllers.interface.observation import Observation, Pose
+from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.simulation import Simulation
 
 _T = TypeVar("_T")
 
 
-def check_ranges(
-    ranges: Any, *, positive: Sequence[str] = (), not_negative: Sequence[str] = ()
-) -> None:
-    """Reject pairs of numbers of a dataclass that are reversed or too small.
+def _check_order(name: str, pair: tuple[float, float] | None) -> None:
+    if pair is not None and not pair[0] <= pair[1]:
+        raise UserInputError(f"{name} from {pair[0]:g} to {pair[1]:g} is reversed")
 
-    Args:
-        ranges: The dataclass.
-        positive: Names of the pairs that must be above 0.
-        not_negative: Names of those that must not be below 0.
 
-    Raises:
-        UserInputError: A pair is wrong.
-    """
-    for field in fields(ranges):
-        pair = getattr(ranges, field.name)
-        if isinstance(pair, tuple) and not pair[0] <= pair[1]:
-            raise UserInputError(f"{field.name} from {pair[0]:g} to {pair[1]:g} is reversed")
-    for name in positive:
-        if not getattr(ranges, name)[0] > 0.0:
-            raise UserInputError(f"{name} must be positive, got {getattr(ranges, name)[0]:g}")
-    for name in not_negative:
-        if not getattr(ranges, name)[0] >= 0.0:
-            raise UserInputError(f"{name} must not be negative, got {getattr(ranges, name)[0]:g}")
+Range = Annotated[tuple[float, float], _check_order]
+"""Smallest and largest value of a condition, which is uniformly distributed between them."""
+OptionalRange = Annotated[tuple[float, float] | None, _check_order]
+PositiveRange = Annotated[Range, lambda name, pair: check_positive(name, pair[0])]
+NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, pair[0])]
 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]

@@ -12,13 +12,13 @@ from mujoco_ros.controllers.interface.observation import (
     Pose,
     WrenchReading,
 )
-from mujoco_ros.controllers.library.config_checks import check_not_negative
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative
 
 ObservationFilter = Callable[[Observation], Observation]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Noise:
+class Noise(CheckedConfig):
     """Standard deviations at every tick.
 
     Attributes:
@@ -34,19 +34,16 @@ class Noise:
         turn: Orientations of objects, about each axis [rad].
     """
 
-    position: float = 0.0
-    velocity: float = 0.0
-    effort: float = 0.0
-    force: float = 0.0
-    torque: float = 0.0
-    rate: float = 0.0
-    acceleration: float = 0.0
-    orientation: float = 0.0
-    place: float = 0.0
-    turn: float = 0.0
-
-    def __post_init__(self) -> None:
-        check_not_negative(self)
+    position: NotNegative = 0.0
+    velocity: NotNegative = 0.0
+    effort: NotNegative = 0.0
+    force: NotNegative = 0.0
+    torque: NotNegative = 0.0
+    rate: NotNegative = 0.0
+    acceleration: NotNegative = 0.0
+    orientation: NotNegative = 0.0
+    place: NotNegative = 0.0
+    turn: NotNegative = 0.0
 
 
 USUAL = Noise(

@@ -10,15 +10,21 @@ from mujoco_ros.controllers.evaluation.trials.handover import (
     HandoverTrial,
     Perturbations,
 )
+from mujoco_ros.controllers.evaluation.trials.legged import PUSHES, Pushes, StandTrial
 from mujoco_ros.controllers.evaluation.trials.pick_place import SPREADS, PickPlaceTrial, Spread
-from mujoco_ros.controllers.evaluation.trials.stand import PUSHES, Pushes, StandTrial
-from mujoco_ros.controllers.evaluation.trials.trot import TROTS, Trots, TrotTrial
 from mujoco_ros.controllers.evaluation.trials.trot_policy import (
     POLICY_TROTS,
     PolicyTrots,
     PolicyTrotTrial,
 )
-from mujoco_ros.controllers.evaluation.trials.walk import WALKS, Walks, WalkTrial
+from mujoco_ros.controllers.evaluation.trials.walk import (
+    TROTS,
+    WALKS,
+    Trots,
+    TrotTrial,
+    Walks,
+    WalkTrial,
+)
 from mujoco_ros.controllers.evaluation.trials.walk_grasp import CARRIES, Carries, WalkGraspTrial
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.strict import from_dict, read_yaml

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.arm import Arm, is_holding
 from mujoco_ros.controllers.library.pick_place.grasping import (
     CENTRED,
@@ -63,7 +63,6 @@ class PlanPresent(PlanningState):
     config: Config
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return the pose of the tool."""
         position, yaw = np.array(self.config.position), self.config.heading
         if task.held is not None:
             position -= presenting(position, yaw).matrix @ task.held.position
@@ -88,24 +87,17 @@ class PlanReach(PlanningState):
         """
 
         clearance: float = 0.1
-        patience: float = 1.0
-        measuring: float = 0.1
-        stale: float = 0.3
-
-        def __post_init__(self) -> None:
-            PlanningConfig.__post_init__(self)
-            check_positive(self, "measuring", "stale")
-            check_not_negative(self, "patience")
+        patience: NotNegative = 1.0
+        measuring: Positive = 0.1
+        stale: Positive = 0.3
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard request and measurements of an earlier run."""
         PlanningState.start(self, context)
         self._average = PoseAverage(context.time, self.config.measuring)
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return a pose in front of the box."""
         self._average.add(context, task.object)
         task.found = self._average.pose(context.period)
         if task.found is not None:
@@ -128,11 +120,9 @@ class Advance(LineMotionState):
     failures = (*LineMotionState.failures, "object_moved", "pose_stale")
 
     def goal(self, context: StateContext) -> Pose:
-        """Return the pose of the grasp."""
         return _grasp(context, self.arm, self.task)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Check the pose of the box."""
         return self.monitor.check_object(context)
 
 
@@ -143,7 +133,7 @@ class Take(TaskState):
     failures = ("slip", "pose_stale", "too_heavy")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config:
+    class Config(CheckedConfig):
         """Settings of `Take`.
 
         Attributes:
@@ -153,23 +143,17 @@ class Take(TaskState):
             lightest: Minimum mass of an object [kg].
         """
 
-        settling: float = 0.1
-        weighing: float = 0.1
-        patience: float = 0.5
-        lightest: float = 0.02
-
-        def __post_init__(self) -> None:
-            check_positive(self, "weighing")
-            check_not_negative(self, "settling", "patience", "lightest")
+        settling: NotNegative = 0.1
+        weighing: Positive = 0.1
+        patience: NotNegative = 0.5
+        lightest: NotNegative = 0.02
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard earlier measurements."""
         self._measured: RestMeasurement | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        """Hold the arm and weigh."""
         arm, task, config = get_arm(context), context.store.get(TASK), self.config
         hold(context, arm)
         if not context.has_elapsed(config.settling):
@@ -203,20 +187,14 @@ class Withdraw(LineMotionState):
             distance: Length of the motion [m].
         """
 
-        distance: float = 0.12
-
-        def __post_init__(self) -> None:
-            LineConfig.__post_init__(self)
-            check_positive(self, "distance")
+        distance: Positive = 0.12
 
     config: Config
 
     def goal(self, context: StateContext) -> Pose:
-        """Return a pose behind the present one."""
         return behind(self.arm.tool(context.observation.q), self.config.distance)
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Open the gripper further."""
         upper = float(context.robot.upper[self.arm.gripper])
         move_gripper(context, self.arm, upper, FINGER_SPEED)
         return None
@@ -242,7 +220,6 @@ class HoldArms(State):
     """Holds all arms."""
 
     def run(self, context: StateContext) -> str | None:
-        """Hold them."""
         for own in context.robots.values():
             hold(own, get_arm(own))
         return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.arm import (
     GRAVITY,
     GRIP_MARGIN,
@@ -49,14 +49,9 @@ class GrippingConfig(MonitoredMotion):
         patience: Timeout of the motion until the fingers are at rest [s].
     """
 
-    finger_speed: float = 0.1
-    settling: float = 0.08
-    patience: float = 1.0
-
-    def __post_init__(self) -> None:
-        MonitoredMotion.__post_init__(self)
-        check_positive(self, "finger_speed", "patience")
-        check_not_negative(self, "settling")
+    finger_speed: Positive = 0.1
+    settling: NotNegative = 0.08
+    patience: Positive = 1.0
 
 
 class GrippingState(TaskState):
@@ -66,7 +61,6 @@ class GrippingState(TaskState):
     config: GrippingConfig
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self.commanded_at: float | None = None
@@ -130,21 +124,15 @@ class Close(GrippingState):
                 attempt [N]; 0 is all of their force, as in later attempts.
         """
 
-        grip_force: float = 0.0
-
-        def __post_init__(self) -> None:
-            GrippingConfig.__post_init__(self)
-            check_not_negative(self, "grip_force")
+        grip_force: NotNegative = 0.0
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         GrippingState.start(self, context)
         self._goal = float(context.robot.lower[self.arm.gripper])
 
     def advance(self, context: StateContext) -> str | None:
-        """Close, and check the contact."""
         arm, task = self.arm, self.task
         if self.commanded_at is None and not is_holding(context, arm):
             task.tare.add(arm.weight(context))
@@ -204,13 +192,11 @@ class Release(GrippingState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Compute the goal."""
         GrippingState.start(self, context)
         upper = float(context.robot.upper[self.arm.gripper])
         self._goal = min(self.task.opening + self.config.opened, upper)
 
     def advance(self, context: StateContext) -> str | None:
-        """Open, and check the opening."""
         self.move(context, self._goal)
         error = abs(self._goal - float(context.observation.q[self.arm.gripper]))
         if self.is_still(context) and error < 0.5 * self.config.opened:
@@ -255,19 +241,13 @@ class Weigh(LineMotionState):
 
         speed: float = 0.05
         acceleration: float = (GRIP_MARGIN - 1.0) * GRAVITY
-        height: float = 0.008
-        weighing: float = 0.15
-        lightest: float = 0.02
-
-        def __post_init__(self) -> None:
-            LineConfig.__post_init__(self)
-            check_positive(self, "height", "weighing")
-            check_not_negative(self, "lightest")
+        height: Positive = 0.008
+        weighing: Positive = 0.15
+        lightest: NotNegative = 0.02
 
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Request the line."""
         LineMotionState.start(self, context)
         self._up: ExecutedPath | None = None
         self._down: TrajectoryExecution | None = None
@@ -276,7 +256,6 @@ class Weigh(LineMotionState):
         self._peak = 0.0
 
     def goal(self, context: StateContext) -> Pose:
-        """Return a pose straight above."""
         return above(self.arm.tool(context.references.q), self.config.height)
 
     def path(self, context: StateContext) -> ExecutedPath | str | None:
@@ -307,7 +286,6 @@ class Weigh(LineMotionState):
         return "too_heavy"
 
     def finish(self, context: StateContext) -> str | None:
-        """Measure mass and pose, and compare them with the limits of the grip."""
         measured = self.measure(context, self.config.weighing)
         if not isinstance(measured, RestMeasurement):
             return measured

@@ -8,14 +8,14 @@ import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, Arm
 from mujoco_ros.controllers.library.pick_place.task import Task
 from mujoco_ros.model.naming import topic_token
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MonitoredMotion:
+class MonitoredMotion(CheckedConfig):
     """Limits of a motion.
 
     Attributes:
@@ -33,20 +33,16 @@ class MonitoredMotion:
             same in a hand that moves.
     """
 
-    tracking: float = 0.05
-    push: float = 0.3
-    force: float = 40.0
-    ringing: float = 0.02
-    oscillation: float = 0.2
-    drift: float = 0.01
-    saturated: float = 0.05
-    latency: float = 0.03
-    pose_latency: float = 0.12
-    stale: float = 0.3
-
-    def __post_init__(self) -> None:
-        check_positive(self, "tracking", "push", "force", "ringing", "drift", "saturated", "stale")
-        check_not_negative(self, "latency", "pose_latency", "oscillation")
+    tracking: Positive = 0.05
+    push: Positive = 0.3
+    force: Positive = 40.0
+    ringing: Positive = 0.02
+    oscillation: NotNegative = 0.2
+    drift: Positive = 0.01
+    saturated: Positive = 0.05
+    latency: NotNegative = 0.03
+    pose_latency: NotNegative = 0.12
+    stale: Positive = 0.3
 
 
 _INTERVAL = 2

@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
 from mujoco_ros.controllers.library.pick_place.arm import GRAVITY, Arm
 from mujoco_ros.controllers.library.pick_place.grasping import CENTRED
 from mujoco_ros.controllers.library.pick_place.motion_monitor import (
@@ -140,14 +140,9 @@ class MovingConfig(MonitoredMotion):
         patience: Timeout of settling, and of measurements at the end [s].
     """
 
-    settled: float = 0.002
-    bias: float = 0.015
-    patience: float = 0.5
-
-    def __post_init__(self) -> None:
-        MonitoredMotion.__post_init__(self)
-        check_positive(self, "settled", "bias")
-        check_not_negative(self, "patience")
+    settled: Positive = 0.002
+    bias: Positive = 0.015
+    patience: NotNegative = 0.5
 
 
 class ArmMotionState(TaskState):
@@ -168,7 +163,6 @@ class ArmMotionState(TaskState):
     brake_s: ClassVar[float] = 0.2
 
     def start(self, context: StateContext) -> None:
-        """Start the monitor."""
         self.arm, self.task = get_arm(context), context.store.get(TASK)
         self.monitor = MotionMonitor(context, self.arm, self.task, self.config)
         self._execution: TrajectoryExecution | None = None
@@ -274,12 +268,10 @@ class ExecApproach(ArmMotionState):
     failures = (*ArmMotionState.failures, "object_moved", "pose_stale", "stuck")
 
     def check_and_brake(self, context: StateContext) -> str | None:
-        """Open the gripper, and check the pose of the object."""
         move_gripper(context, self.arm, context.robot.upper[self.arm.gripper], FINGER_SPEED)
         return self.monitor.check_object(context)
 
     def finish(self, context: StateContext) -> str | None:
-        """Wait until the gripper is open."""
         opening = float(context.observation.q[self.arm.gripper])
         distance = float(context.robot.upper[self.arm.gripper]) - opening
         if distance < _OPEN:
@@ -305,16 +297,11 @@ class ExecTransport(ArmMotionState):
             measuring: Duration of the measurement of weight and pose [s].
         """
 
-        measuring: float = 0.1
-
-        def __post_init__(self) -> None:
-            MovingConfig.__post_init__(self)
-            check_positive(self, "measuring")
+        measuring: Positive = 0.1
 
     config: Config
 
     def finish(self, context: StateContext) -> str | None:
-        """Check the weight of the object, and update its pose in the hand."""
         task, payload = self.task, self.arm.payload
         measured = self.measure(context, self.config.measuring)
         if not isinstance(measured, RestMeasurement):

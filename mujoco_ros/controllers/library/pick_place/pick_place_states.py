@@ -10,7 +10,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
-from mujoco_ros.controllers.library.config_checks import check_not_negative
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, NotNegativeInt
 from mujoco_ros.controllers.library.pick_place.arm import (
     ARM,
     SENSOR,
@@ -72,7 +72,7 @@ class Idle(TaskState):
     failures = ("no_feedback", "too_heavy")
 
     @dataclass(frozen=True, kw_only=True, slots=True)
-    class Config:
+    class Config(CheckedConfig):
         """Settings of the task.
 
         Attributes:
@@ -96,19 +96,19 @@ class Idle(TaskState):
         object: str = "box"
         goal: tuple[float, ...] = (0.35, -0.2, 0.335, 0.0)
         goal_height: Literal["centre", "surface"] = "centre"
-        mass: float = 0.0
-        friction: float = 0.0
+        mass: NotNegative = 0.0
+        friction: NotNegative = 0.0
         tool: str = TOOL
         wrist_sensor: str = SENSOR
         object_pose: Literal["ground_truth", "depth"] = "ground_truth"
         camera: str = "wrist_camera"
         gains: Literal["robot", "lab"] = "robot"
-        wait: float = 0.0
+        wait: NotNegative = 0.0
 
         def __post_init__(self) -> None:
+            CheckedConfig.__post_init__(self)
             if len(self.goal) != 4:
                 raise UserInputError(f"goal is x, y, z and yaw, got {len(self.goal)} numbers")
-            check_not_negative(self, "wait", "mass", "friction")
 
     config: Config
 
@@ -119,7 +119,6 @@ class Idle(TaskState):
             self._provide_arm(robot, store)
 
     def start(self, context: StateContext) -> None:
-        """Create the task."""
         config, store = self.config, context.store
         arm = get_arm(context) if ARM in store else None
         if arm is None or not arm.is_for(context.robot_in_scene, config.tool, config.wrist_sensor):
@@ -145,7 +144,6 @@ class Idle(TaskState):
             self._set_lab_gains(context, arm)
 
     def advance(self, context: StateContext) -> str | None:
-        """Hold the arm, and check for an object in the hand."""
         arm = get_arm(context)
         if reason := self._too_heavy(arm, context.store.get(TASK)):
             context.reason = reason
@@ -192,7 +190,6 @@ class Done(State):
     """Holds the arm after a success."""
 
     def run(self, context: StateContext) -> str | None:
-        """Hold the arm."""
         hold(context, get_arm(context))
         return None
 
@@ -247,15 +244,11 @@ class Recover(State):
             speed: Speed of the tool during the motion up [m/s].
         """
 
-        attempts: int = 2
-        calm: float = 0.3
-        fresh: float = 2.0
-        height: float = 0.15
+        attempts: NotNegativeInt = 2
+        calm: NotNegative = 0.3
+        fresh: NotNegative = 2.0
+        height: NotNegative = 0.15
         speed: float = 0.2
-
-        def __post_init__(self) -> None:
-            MonitoredMotion.__post_init__(self)
-            check_not_negative(self, "attempts", "calm", "fresh", "height")
 
     config: Config
 
@@ -270,7 +263,6 @@ class Recover(State):
         self._next = "retry"
 
     def run(self, context: StateContext) -> str | None:
-        """Rest, then move up."""
         self._holding.append(is_holding(context, self.arm))
         if self._execution is not None:
             return self._move_up(context, self._execution)

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, NotNegativeInt
 from mujoco_ros.controllers.library.pick_place.arm import Arm
 from mujoco_ros.controllers.library.pick_place.box_detection import BoxDetection
 from mujoco_ros.controllers.library.pick_place.grasping import CENTRED, above, overlap_at, placing
@@ -207,7 +208,7 @@ def _supports(arm: Arm, task: Task) -> set[str]:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PlanningConfig:
+class PlanningConfig(CheckedConfig):
     """Settings of a plan.
 
     Attributes:
@@ -219,18 +220,17 @@ class PlanningConfig:
         margin: Smallest distance to all obstacles [m], for errors of the arm and of their poses.
     """
 
-    planning_time: float = 0.2
-    iterations: int = 3000
-    clearance: float = 0.15
+    planning_time: NotNegative = 0.2
+    iterations: NotNegativeInt = 3000
+    clearance: NotNegative = 0.15
     speed: float = 1.0
     acceleration: float = 1.0
     margin: float = 0.015
 
     def __post_init__(self) -> None:
+        CheckedConfig.__post_init__(self)
         if not 0.0 < self.speed <= 1.0 or not 0.0 < self.acceleration <= 1.0:
             raise UserInputError("speed and acceleration are factors: above 0 and at most 1")
-        if self.planning_time < 0.0 or self.iterations < 0 or self.clearance < 0.0:
-            raise UserInputError("planning_time, iterations and clearance must not be negative")
 
 
 class PlanningState(TaskState):
@@ -242,11 +242,9 @@ class PlanningState(TaskState):
     config: PlanningConfig
 
     def start(self, context: StateContext) -> None:
-        """Discard the request of an earlier run."""
         self._request: PlanRequest | None = None
 
     def advance(self, context: StateContext) -> str | None:
-        """Hold the arm until the plan is ready."""
         arm, task = get_arm(context), context.store.get(TASK)
         hold(context, arm)
         if self._request is not None:
@@ -308,13 +306,11 @@ class PlanApproach(PlanningState):
     config: Config
 
     def start(self, context: StateContext) -> None:
-        """Discard request and image of an earlier run."""
         PlanningState.start(self, context)
         self._detection = BoxDetection()
         self._averages: dict[str, PoseAverage] = {}
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return a pose above the object."""
         if task.moves > self.config.moves:
             context.reason = f"'{task.object}' was moved {task.moves} times"
             return "object_moved"
@@ -386,7 +382,6 @@ class PlanTransport(PlanningState):
     """Plans a motion above the goal with the object in the hand."""
 
     def goal(self, context: StateContext, arm: Arm, task: Task) -> Pose | str | None:
-        """Return a pose above the goal."""
         assert task.held is not None, "the table leads here only with an object in the hand"
         task.found = task.found or task.origin
         if reason := task.resolve_goal():

@@ -311,7 +311,6 @@ class TaskState(State):
     """State that records its failures in the task, from which the next attempt follows."""
 
     def run(self, context: StateContext) -> str | None:
-        """Run one tick."""
         get_arm(context)
         outcome = self.advance(context)
         if outcome in self.failures and TASK in context.store:

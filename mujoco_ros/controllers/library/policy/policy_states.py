@@ -154,7 +154,6 @@ class Policy(State):
     _gains: Gains | None = None
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Load the file, and match its inputs and output with the robot."""
         config, path = self.config, Path(self.config.file)
         require("policy", "the state 'Policy'")
         network = self._network
@@ -291,11 +290,9 @@ class DampJoints(State):
     """Follows the measured positions, so that a fallen robot is damped only."""
 
     def start(self, context: StateContext) -> None:
-        """Command neither velocities nor efforts."""
         context.references.values[1:] = 0.0
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish."""
         context.references.q[:] = context.observation.q
         return None
 

@@ -11,7 +11,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.observation import Observation, named_reading
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive, PositiveInt
 from mujoco_ros.controllers.planning.kinematics.stance import Shift, Stance
 from mujoco_ros.model.errors import UserInputError, ambiguous
 from mujoco_ros.model.naming import topic_token
@@ -105,7 +105,7 @@ _MAX_DEPTH = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class StandConfig:
+class StandConfig(CheckedConfig):
     """Settings of all states of `stand`.
 
     Attributes:
@@ -118,12 +118,9 @@ class StandConfig:
     """
 
     feet: tuple[str, ...]
-    max_tilt: float = 0.5
-    max_drop: float = 0.1
+    max_tilt: Positive = 0.5
+    max_drop: Positive = 0.1
     imu: str = ""
-
-    def __post_init__(self) -> None:
-        check_positive(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -135,8 +132,8 @@ class GetReadyConfig(StandConfig):
         tolerance: Largest final position error of a leg joint [rad].
     """
 
-    duration: float = 2.0
-    tolerance: float = 0.1
+    duration: Positive = 2.0
+    tolerance: Positive = 0.1
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -149,9 +146,9 @@ class SweepConfig(StandConfig):
         patience: Longest tolerated loss of contact of a foot [s].
     """
 
-    duration: float = 4.0
-    least_load: float = 1.0
-    patience: float = 0.2
+    duration: Positive = 4.0
+    least_load: Positive = 1.0
+    patience: Positive = 0.2
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,7 +159,7 @@ class SquatConfig(SweepConfig):
         depth: Depth, as part of the height of the base above the feet.
     """
 
-    depth: float = 0.15
+    depth: Positive = 0.15
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,8 +172,8 @@ class SwayConfig(SweepConfig):
         cycles: Number of cycles to both sides.
     """
 
-    width: float = 0.4
-    cycles: int = 1
+    width: Positive = 0.4
+    cycles: PositiveInt = 1
 
 
 class BalancedState(State):
@@ -236,7 +233,6 @@ class GetReady(BalancedState):
     config: GetReadyConfig
 
     def start(self, context: StateContext) -> None:
-        """Store the first references."""
         super().start(context)
         self._start = context.references.q[self.legs].copy()
         self._height = None  # the height of the base can change in both directions
@@ -266,7 +262,6 @@ class HoldPosture(BalancedState):
     Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Check for a fall."""
         return "fell" if self.has_fallen(context) else None
 
 
@@ -285,7 +280,6 @@ class SweepState(BalancedState):
     farthest: float
 
     def start(self, context: StateContext) -> None:
-        """Compute the amplitude."""
         super().start(context)
         self._lost_at: float | None = None
         self._amplitude = self.amplitude()
@@ -335,7 +329,6 @@ class Squat(SweepState):
     config: SquatConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute the configurations down to the lowest possible one."""
         super().configure(robot, store)
         depths = np.arange(0.0, _MAX_DEPTH * self.stance.height, _STEP_M)
         found = self.stance.sweep([Shift(down=depth) for depth in depths])
@@ -343,15 +336,12 @@ class Squat(SweepState):
         self.farthest = self.sweep.upper
 
     def amplitude(self) -> float:
-        """Return the depth."""
         return self.config.depth * self.stance.height
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Go down and up."""
         return float(np.sin(np.pi * s) ** 2), float(np.pi * np.sin(2.0 * np.pi * s))
 
     def depth(self, distance: float) -> float:
-        """Return the distance itself."""
         return distance
 
 
@@ -362,7 +352,6 @@ class Sway(SweepState):
     config: SwayConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Compute the configurations to both sides."""
         super().configure(robot, store)
         shifts = np.arange(0.0, self.stance.half_width, _STEP_M)
         left = self.stance.sweep([Shift(aside=shift) for shift in shifts])
@@ -372,11 +361,9 @@ class Sway(SweepState):
         self.farthest = min(self.sweep.upper, -self.sweep.lower)
 
     def amplitude(self) -> float:
-        """Return the largest lateral displacement."""
         return self.config.width * self.stance.half_width
 
     def profile(self, s: float) -> tuple[float, float]:
-        """Oscillate with a smooth envelope."""
         turns, half = 2.0 * np.pi * self.config.cycles, np.pi
         swing, envelope = np.sin(turns * s), np.sin(half * s)
         slope = turns * np.cos(turns * s) * envelope**2 + swing * half * np.sin(2.0 * half * s)
@@ -391,7 +378,6 @@ class Limp(BalancedState):
     Config = StandConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Follow the measured positions."""
         context.references.q[self.legs] = context.observation.q[self.legs]
         return None
 

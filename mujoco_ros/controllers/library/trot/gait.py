@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -25,7 +25,7 @@ _APPROACH = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrotGaitConfig:
+class TrotGaitConfig(CheckedConfig):
     """Settings of the gait.
 
     Attributes:
@@ -34,12 +34,9 @@ class TrotGaitConfig:
         step_height: Height of the swing feet [m].
     """
 
-    swing_time: float = 0.25
-    overlap: float = 0.04
-    step_height: float = 0.07
-
-    def __post_init__(self) -> None:
-        check_positive(self, "swing_time", "overlap", "step_height")
+    swing_time: Positive = 0.25
+    overlap: Positive = 0.04
+    step_height: Positive = 0.07
 
 
 class TrotGait:

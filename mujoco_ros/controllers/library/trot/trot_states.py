@@ -13,7 +13,7 @@ from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.outputs import Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive
 from mujoco_ros.controllers.library.trot.trotter import Trotter, TrotterConfig
 from mujoco_ros.controllers.library.walk.walk_display import (
     COM,
@@ -99,12 +99,11 @@ class StandOnFourConfig(TrotterConfig):
 
     feet: tuple[str, ...]
     imu: str = ""
-    max_tilt: float = 0.5
-    recover_above: float = 0.15
+    max_tilt: Positive = 0.5
+    recover_above: Positive = 0.15
 
     def __post_init__(self) -> None:
         TrotterConfig.__post_init__(self)
-        check_positive(self, "max_tilt", "recover_above")
         if len(self.feet) != 4:
             raise UserInputError(
                 "feet must be four names, of the front left, front right, rear left and rear right "
@@ -148,11 +147,9 @@ class StandOnFour(_Trots, StandBalanced):
     Config = StandOnFourConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have the feet and their sensors."""
         self._trotter = Trotter(robot, self.config.feet, imu=self.config.imu)
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose, and set the gains; after a stop, continue."""
         store, config = context.store, self.config
         if TROTTER in store:
             return

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -14,7 +14,7 @@ from mujoco_ros.controllers.planning.kinematics.sole import Sole
 
 
 @dataclass(frozen=True, kw_only=True)
-class StabilizerConfig:
+class StabilizerConfig(CheckedConfig):
     """Settings of the stabilizer.
 
     Attributes:
@@ -29,21 +29,14 @@ class StabilizerConfig:
         sole_margin: Distance of the centre of pressure from the edges of a sole [m].
     """
 
-    dcm_gain: float = 3.0
-    dcm_integral_gain: float = 1.0
-    integral_time: float = 10.0
-    ankle_damping: float = 0.001
-    ankle_return: float = 3.0
-    force_damping: float = 5e-5
-    force_return: float = 3.0
-    sole_margin: float = 0.02
-
-    def __post_init__(self) -> None:
-        check_not_negative(
-            *(self, "dcm_gain", "dcm_integral_gain", "ankle_damping", "ankle_return"),
-            *("force_damping", "force_return", "sole_margin"),
-        )
-        check_positive(self, "integral_time")
+    dcm_gain: NotNegative = 3.0
+    dcm_integral_gain: NotNegative = 1.0
+    integral_time: Positive = 10.0
+    ankle_damping: NotNegative = 0.001
+    ankle_return: NotNegative = 3.0
+    force_damping: NotNegative = 5e-5
+    force_return: NotNegative = 3.0
+    sole_margin: NotNegative = 0.02
 
 
 class DcmFeedback:

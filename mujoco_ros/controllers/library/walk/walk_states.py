@@ -14,7 +14,7 @@ from mujoco_ros.controllers.interface.inputs import (
 from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
@@ -39,17 +39,14 @@ def velocity_field(fastest: float) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class UprightConfig:
+class UprightConfig(CheckedConfig):
     """Settings of all states.
 
     Attributes:
         max_tilt: Tilt of the base at which the robot has fallen [rad].
     """
 
-    max_tilt: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_positive(self, "max_tilt")
+    max_tilt: Positive = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,11 +57,7 @@ class WatchedConfig(UprightConfig):
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
 
-    recover_above: float = 0.15
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "recover_above")
+    recover_above: Positive = 0.15
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,13 +78,11 @@ class StandBalancedConfig(GaitConfig, StabilizerConfig):
     force_sensors: tuple[str, ...]
     imu: str = ""
     joints: tuple[str, ...] = ()
-    max_tilt: float = 0.5
-    recover_above: float = 0.15
+    max_tilt: Positive = 0.5
+    recover_above: Positive = 0.15
 
     def __post_init__(self) -> None:
-        GaitConfig.__post_init__(self)
-        StabilizerConfig.__post_init__(self)
-        check_positive(self, "max_tilt", "recover_above")
+        CheckedConfig.__post_init__(self)
         for name in ("feet", "force_sensors"):
             if len(getattr(self, name)) != 2:
                 raise UserInputError(f"{name} must be two names, of the left and the right foot")
@@ -113,11 +104,10 @@ class WalkWithVelocityConfig(WatchedConfig):
     velocity_x: float = velocity_field(_FASTEST.x)
     velocity_y: float = velocity_field(_FASTEST.y)
     velocity_yaw: float = velocity_field(_FASTEST.yaw)
-    command_timeout: float = 0.5
+    command_timeout: Positive = 0.5
 
     def __post_init__(self) -> None:
         WatchedConfig.__post_init__(self)
-        check_positive(self, "command_timeout")
         for axis, fastest in self.fastest._asdict().items():
             value = getattr(self, f"velocity_{axis}")
             if not abs(value) <= fastest:
@@ -140,12 +130,8 @@ class WalkToGoalConfig(WatchedConfig):
         largest_angle: Difference of the yaws with which it is reached [rad].
     """
 
-    largest_distance: float = 0.02
-    largest_angle: float = 0.035
-
-    def __post_init__(self) -> None:
-        WatchedConfig.__post_init__(self)
-        check_positive(self, "largest_distance", "largest_angle")
+    largest_distance: Positive = 0.02
+    largest_angle: Positive = 0.035
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -157,12 +143,8 @@ class StepInPlaceConfig(UprightConfig):
         steady_for: Time for which it is small at the end [s].
     """
 
-    steady_below: float = 0.03
-    steady_for: float = 1.0
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "steady_below", "steady_for")
+    steady_below: Positive = 0.03
+    steady_for: Positive = 1.0
 
 
 def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> BodyVelocity | None:
@@ -252,21 +234,18 @@ class StandBalanced(StandingPanel, WatchedWalkState):
     Config: ClassVar[type[Any] | None] = StandBalancedConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have the feet and their sensors."""
         config = self.config
         self._walker = Walker(
             *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
         )
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose; after a stop, continue."""
         if WALKER in context.store:
             return
         self._walker.begin(context.observation, self.config, self.config, context.period)
         context.store.set(WALKER, self._walker)
 
     def run(self, context: StateContext) -> str | None:
-        """Balance."""
         command = _commanded(context, _NEWEST, self.fastest)
         ended = self.balance(context, _STANDING)
         self.standing = self.walking(context)
@@ -290,7 +269,6 @@ class WalkWithVelocity(WatchedWalkState):
     config: WalkWithVelocityConfig
 
     def run(self, context: StateContext) -> str | None:
-        """Walk."""
         command = _commanded(context, self.config.command_timeout, self.fastest)
         ended = self.balance(context, command or self.config.velocity)
         return ended or ("goal" if _take_goal(context, self.walking(context)) else None)
@@ -333,7 +311,6 @@ class StopWalking(WatchedWalkState):
     outcomes = ("done", *WatchedWalkState.outcomes)
 
     def run(self, context: StateContext) -> str | None:
-        """Finish the step, and take a last one."""
         ended = self.balance(context, _STANDING)
         return ended or ("done" if self.walking(context).is_at_rest else None)
 
@@ -347,12 +324,10 @@ class StepInPlace(BalancedWalkState):
     config: StepInPlaceConfig
 
     def start(self, context: StateContext) -> None:
-        """Begin to step."""
         self.walking(context).gait.is_marching = True
         self._since = context.time
 
     def run(self, context: StateContext) -> str | None:
-        """Step."""
         walker = self.walking(context)
         fallen = self.balance(context, _STANDING)
         if hypot(*walker.dcm_error.tolist()) > self.config.steady_below:
@@ -362,7 +337,6 @@ class StepInPlace(BalancedWalkState):
         return context.store.get(_RESUMES)
 
     def teardown(self, context: StateContext) -> None:
-        """Step in place no more."""
         self.walking(context).gait.is_marching = False
 
 
@@ -377,11 +351,9 @@ class StayFallen(State):
     """Holds the joints where they are."""
 
     def start(self, context: StateContext) -> None:
-        """Take the measured positions."""
         hold_measured(context)
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish."""
         return None
 
 

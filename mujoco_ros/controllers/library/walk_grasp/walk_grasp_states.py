@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.store import Key
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
 from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
@@ -50,13 +50,9 @@ class LookConfig(SteadyConfig):
             if it was not seen before [rad].
     """
 
-    images: int = 8
-    missed: int = 3
+    images: PositiveInt = 8
+    missed: PositiveInt = 3
     sweep: tuple[tuple[float, float], ...] = ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4))
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "images", "missed")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,14 +66,10 @@ class ApproachConfig(LookConfig):
         largest_angle: Difference of the yaws that is small enough [rad].
     """
 
-    distance: float = 0.38
-    approach: float = 0.3
-    largest_distance: float = 0.02
-    largest_angle: float = 0.035
-
-    def __post_init__(self) -> None:
-        LookConfig.__post_init__(self)
-        check_positive(self, "distance", "approach", "largest_distance", "largest_angle")
+    distance: Positive = 0.38
+    approach: Positive = 0.3
+    largest_distance: Positive = 0.02
+    largest_angle: Positive = 0.035
 
 
 class LookState(CarryState):
@@ -90,7 +82,6 @@ class LookState(CarryState):
     what: ClassVar[str] = "box"
 
     def start(self, context: StateContext) -> None:
-        """Aim at the object, or begin to search."""
         view = context.store.get(self.seen)
         view.look()
         self._direction = -1 if view.place is not None else 0
@@ -105,7 +96,6 @@ class LookState(CarryState):
             view.aim(walker, *self.config.sweep[self._direction])
 
     def run(self, context: StateContext) -> str | None:
-        """Take images, in one direction after the other."""
         ended = self.balance(context, STANDING)
         if ended is not None or not self.is_steady(context):
             self._is_aimed = False  # measure again after a push
@@ -143,7 +133,6 @@ class LookForBox(LookState):
     config: ApproachConfig
 
     def decide(self, context: StateContext, place: PlanarPose) -> str:
-        """Set the goal of the walk."""
         walker, config = context.store.get(WALKER), self.config
         target = joined(place, PlanarPose(-config.distance, 0.0, 0.0))
         error = error_of(target, walker.place())
@@ -202,13 +191,12 @@ class WalkToPlaceConfig(SteadyConfig):
     x: float = 0.0
     y: float = 0.0
     yaw: float = 0.0
-    velocity: float = 0.3
-    largest_distance: float = 0.02
-    largest_angle: float = 0.035
+    velocity: Positive = 0.3
+    largest_distance: Positive = 0.02
+    largest_angle: Positive = 0.035
 
     def __post_init__(self) -> None:
         SteadyConfig.__post_init__(self)
-        check_positive(self, "velocity", "largest_distance", "largest_angle")
         if self.relative_to not in _RELATIVE:
             raise unknown("relative_to:", self.relative_to, _RELATIVE)
 
@@ -222,7 +210,6 @@ class WalkToPlace(CarryState):
     config: WalkToPlaceConfig
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         config, walker = self.config, context.store.get(WALKER)
         if config.relative_to == "here":
             walker.goal = joined(walker.place(), PlanarPose(config.x, config.y, config.yaw))
