@@ -19,7 +19,7 @@ from mujoco_ros.controllers.evaluation.bounds import (
     Bound,
 )
 from mujoco_ros.controllers.evaluation.report import Summary, summarize
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials import trial
 
 _SEED = 1_000_000
 _REQUIRED = {

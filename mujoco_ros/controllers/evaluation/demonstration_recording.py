@@ -13,8 +13,7 @@ import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, camera_images
 from mujoco_ros.cameras.scene_poses import compute_poses
-from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity
+from mujoco_ros.controllers.evaluation.episode import Episode, Identity, run_episode
 from mujoco_ros.controllers.evaluation.parallel_episodes import DIED
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController

@@ -12,8 +12,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from mujoco_ros.controllers.evaluation.episode import Clock, Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import scene_hash, versions
+from mujoco_ros.controllers.evaluation.episode import (
+    Clock,
+    Episode,
+    run_episode,
+    scene_hash,
+    versions,
+)
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError

@@ -10,8 +10,11 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.controllers.evaluation.conditions import CommandFilter
-from mujoco_ros.controllers.evaluation.observation_noise import ObservationFilter, noise_filter
+from mujoco_ros.controllers.evaluation.conditions import (
+    CommandFilter,
+    ObservationFilter,
+    noise_filter,
+)
 from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE

@@ -7,10 +7,9 @@ import fake_episodes
 import pytest
 from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
-from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.episode_file import versions
+from mujoco_ros.controllers.evaluation.episode import run_episode, versions
 from mujoco_ros.controllers.evaluation.parallel_episodes import DIED, cluster_episodes, run_seed
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble

@@ -7,8 +7,13 @@ from typing import ClassVar
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.conditions import PositiveRange, Range, set_mass
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
+from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
+    PositiveRange,
+    Range,
+    set_mass,
+)
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
 from mujoco_ros.controllers.evaluation.trials.pick_place import (
     BOX,

@@ -9,7 +9,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
     CommandFilter,
+    Noise,
     NotNegativeRange,
     Push,
     delayed_commands,
@@ -18,7 +20,6 @@ from mujoco_ros.controllers.evaluation.conditions import (
     push_base,
     scale_masses,
 )
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.fsm.transition import TransitionRejectedError
 from mujoco_ros.controllers.library.config_checks import CheckedConfig

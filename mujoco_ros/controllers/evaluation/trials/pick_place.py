@@ -8,19 +8,17 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
+    ObservationFilter,
     OptionalRange,
     PositiveRange,
     Range,
     delayed_poses,
     offset_hinge,
+    scaled,
     set_box_size,
     set_mass,
-)
-from mujoco_ros.controllers.evaluation.observation_noise import (
-    USUAL,
-    Noise,
-    ObservationFilter,
-    scaled,
 )
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose

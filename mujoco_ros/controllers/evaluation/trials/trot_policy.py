@@ -8,13 +8,14 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
     NotNegativeRange,
     PositiveRange,
     Range,
     draw_pushes,
     free_base,
 )
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
 from mujoco_ros.controllers.evaluation.trials.legged import (
     LeggedTrial,

@@ -8,12 +8,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
     NotNegativeRange,
     PositiveRange,
     Range,
     tilt_floor,
 )
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
 from mujoco_ros.controllers.evaluation.trials.legged import (
     LeggedTrial,

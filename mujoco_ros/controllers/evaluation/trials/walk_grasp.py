@@ -8,6 +8,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
     NotNegativeRange,
     PositiveRange,
     Range,
@@ -15,7 +17,6 @@ from mujoco_ros.controllers.evaluation.conditions import (
     free_base,
     set_mass,
 )
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
 from mujoco_ros.controllers.evaluation.trials.legged import LeggedTrial, base_poses, tilt
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative, Positive

@@ -10,9 +10,15 @@ from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.foot_admittance import (
+from mujoco_ros.controllers.library.walk.feet import (
+    TOUCHDOWN,
     FootAdmittance,
+    Landing,
+    approach,
     roll_and_pitch,
+    slope_under,
+    swing,
+    tilt_on,
 )
 from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
@@ -29,14 +35,6 @@ from mujoco_ros.controllers.library.walk.stabilizer import (
     FeedForward,
     StabilizerConfig,
     distribute,
-)
-from mujoco_ros.controllers.library.walk.swing_foot import (
-    TOUCHDOWN,
-    Landing,
-    approach,
-    slope_under,
-    swing,
-    tilt_on,
 )
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
