@@ -373,7 +373,6 @@ def tilt_floor(model: mujoco.MjModel, slope: float, direction: float) -> None:
     """Tilt all planes, and the free base in its keyframes, about the origin.
 
     Args:
-        model: The model.
         slope: Angle of the floor [rad].
         direction: Where it rises, from the x axis [rad].
     """

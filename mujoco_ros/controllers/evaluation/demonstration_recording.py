@@ -127,9 +127,7 @@ class DemonstrationRecorder:
         """Record from the next tick on, through the filters of `host`.
 
         Args:
-            simulation: The simulation.
             host: The host; its filters are set.
-            settings: What is recorded.
             goal: What the controller is commanded to reach, by name.
             renderer: Returns a renderer of a model.
             file: Gets each frame when it is complete; a last one without all of its ticks is left

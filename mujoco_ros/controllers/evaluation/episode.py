@@ -132,8 +132,6 @@ def run_episode(
     """Run a trial once in its scene.
 
     Args:
-        trial: The trial.
-        assembly: Its scene.
         seed: Seed of the episode.
         clock: Returns the processor time [s].
         on_start: Called before the first step.

@@ -61,7 +61,6 @@ def episodes(
     A crashed worker is replaced, and its episode is repeated.
 
     Args:
-        trial: The trial.
         seeds: Seed of each episode.
         clock: Returns processor time [s]; a function that can be imported in another process.
         jobs: Number of worker processes.
@@ -165,7 +164,6 @@ def cluster_episodes(
     has failed.
 
     Args:
-        trial: The trial.
         seeds: Seed of each episode.
         clock: Returns processor time [s]; a function that can be imported on all machines.
         address: ``host:port`` of a cluster that runs, or `AUTO`.
@@ -252,7 +250,6 @@ def run_seed(wanted: Mapping[str, str], setup: bytes, seed: int) -> Episode:
     Args:
         wanted: `versions` of the machine that asks.
         setup: A pickled `EpisodeSetup`.
-        seed: The seed.
 
     Raises:
         UserInputError: The versions or the scene are others here, or the scene is invalid.

@@ -126,7 +126,6 @@ def relative_flaw(
     """Return the first flaw that is too large; "" if none is.
 
     Args:
-        measures: The measures.
         rows: Name of the flaw, its size, the measure of what was commanded, and the size that is
             allowed besides.
         part: The part of what was commanded that is allowed.

@@ -42,7 +42,6 @@ def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
     """Return the force with which a joint's actuators can close it at a position [N].
 
     Args:
-        model: The model.
         joint: Id of a joint of a gripper, which closes towards its lower limit.
         position: Its position [m].
     """
@@ -142,7 +141,6 @@ class Arm:
         """Find the arm of a robot.
 
         Args:
-            robot: The robot.
             store: Has the planners of the host.
             tool: Site or link between the finger tips: z along the fingers, y along their motion.
             sensor: Name of the force-torque sensor at the wrist; empty without.

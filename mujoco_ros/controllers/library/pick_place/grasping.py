@@ -45,7 +45,6 @@ def grasp(found: Pose, tool: Pose, *, height: float = 0.0, quarters: int = 0) ->
     """Return the pose of the tool that grasps a box from above, nearest to the current one.
 
     Args:
-        found: The box.
         tool: The current pose of the tool, pointing down.
         height: Height of the grasp above the centre of the box [m].
         quarters: Quarter turns about the vertical away from the nearest pose.
@@ -264,7 +263,6 @@ def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:
 
     Args:
         held: The object in the tool's frame.
-        shape: Its bounding box.
         pad: Half of the size of a pad along the tool's x and z axes [m].  # (2,)
     """
     axes = held.matrix
@@ -293,7 +291,6 @@ def closure_flaw(grasp: Grasp, friction: float) -> str:
     inside of both friction cones.
 
     Args:
-        grasp: The contacts.
         friction: Coefficient of sliding friction.
     """
     if not grasp.contacts:
@@ -311,18 +308,3 @@ def closure_flaw(grasp: Grasp, friction: float) -> str:
         f"the line between the contacts is {degrees(angle):.0f}° from a normal, outside of the "
         f"friction cone of {degrees(atan(friction)):.0f}°"
     )
-
-
-def cone_flaw(mass: float, acceleration: float, force: float, friction: float) -> str:
-    """Return why the weight of an object leaves the friction cones; "" if it does not.
-
-    Args:
-        mass: Mass of the object [kg].
-        acceleration: Upward acceleration, gravity included [m/s²].
-        force: Force of both fingers together [N].
-        friction: Coefficient of sliding friction.
-    """
-    tangential, largest = mass * acceleration, friction * force
-    if tangential <= largest:
-        return ""
-    return f"{mass:.2f} kg need {tangential:.1f} N of friction, and {largest:.1f} N are available"

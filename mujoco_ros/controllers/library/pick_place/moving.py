@@ -85,7 +85,6 @@ class RestMeasurement:
         """Put pose and mass of the object into the task; return ``slip`` for an empty hand.
 
         Args:
-            context: Gets the reason.
             lightest: Minimum mass of an object [kg].
         """
         task = self._task
@@ -220,7 +219,6 @@ class ArmMotionState(TaskState):
         """Measure the object in the hand at rest, from the first call on, at every tick.
 
         Args:
-            context: Of the tick.
             duration: Duration in a first attempt [s].
 
         Returns:

@@ -149,7 +149,6 @@ def variation(cause: str, attempt: int) -> Variation:
     """Return the changes of an attempt after a failure.
 
     Args:
-        cause: The failure.
         attempt: Number of the retry, from 1.
     """
     if cause in _GRIP:

@@ -41,7 +41,6 @@ class JointTargets:
         """Prepare for joints.
 
         Args:
-            config: The settings.
             joints: Indices of the joints.  # (n,)
             names: Names of all joints of the robot.
             pose: Default positions of all joints of the robot.

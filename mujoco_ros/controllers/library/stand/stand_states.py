@@ -18,42 +18,46 @@ from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.sensors.robot_sensors import choose_imu, find_sensor_site
 
 
-def base_tilt(observation: Observation, robot: RobotModel, imu: str = "") -> float | None:
-    """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
+class BaseTilt:
+    """Measures the tilt of the base: by its pose, or else by an IMU with orientation."""
 
-    Source is the pose of the base, or else an IMU with orientation.
+    def __init__(self, robot: RobotModel, imu: str = "") -> None:
+        """Use an IMU by name; empty for the only one, of the base if it has one."""
+        self._robot, self._imu = robot, imu
+        self._chosen: dict[tuple[str, ...], str] = {}
 
-    Args:
-        observation: The observation.
-        robot: The robot.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
+    def angle(self, observation: Observation) -> float | None:
+        """Return the angle between the base's z axis and the vertical [rad]; None if unknown.
 
-    Raises:
-        UserInputError: There is no such IMU, or there are several.
-    """
-    if observation.base is not None:
-        quat: np.ndarray | None = observation.base.pose.quat_wxyz
-    else:
-        quat = _orientation(observation, robot, imu)
-    if quat is None:
-        return None
-    _, x, y, _ = quat
-    return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
+        Raises:
+            UserInputError: There is no such IMU, or there are several.
+        """
+        if observation.base is not None:
+            quat: np.ndarray | None = observation.base.pose.quat_wxyz
+        else:
+            found = {it: imu for it, imu in observation.imus.items() if imu.quat_wxyz is not None}
+            if not found and not self._imu:
+                return None
+            name = self._imu or self._choose(tuple(found))
+            quat = named_reading("IMU with orientation", name, found).quat_wxyz
+        if quat is None:
+            return None
+        _, x, y, _ = quat
+        return float(np.arccos(np.clip(1.0 - 2.0 * (x * x + y * y), -1.0, 1.0)))
 
-
-def _orientation(observation: Observation, robot: RobotModel, name: str) -> np.ndarray | None:
-    found = {it: imu for it, imu in observation.imus.items() if imu.quat_wxyz is not None}
-    if not found and not name:
-        return None
-    if len(found) > 1 and not name:
-        model = robot.model
-        every = {it: find_sensor_site(model, robot.prefix, it) for it in found}
-        sites = {it: site for it, site in every.items() if site >= 0}
-        if not sites:
-            raise ambiguous("IMU", every, "name one as 'imu'")
-        root = int(model.body_rootid[model.dof_bodyid[robot.dof[0]]])
-        name = choose_imu(model, sites, root)
-    return named_reading("IMU with orientation", name or next(iter(found)), found).quat_wxyz
+    def _choose(self, names: tuple[str, ...]) -> str:
+        """Return the IMU of the base; searching its sites takes too long for each tick."""
+        if len(names) == 1:
+            return names[0]
+        if names not in self._chosen:
+            model, prefix = self._robot.model, self._robot.prefix
+            every = {name: find_sensor_site(model, prefix, name) for name in names}
+            sites = {name: site for name, site in every.items() if site >= 0}
+            if not sites:
+                raise ambiguous("IMU", every, "name one as 'imu'")
+            root = int(model.body_rootid[model.dof_bodyid[self._robot.dof[0]]])
+            self._chosen[names] = choose_imu(model, sites, root)
+        return self._chosen[names]
 
 
 def base_height(observation: Observation) -> float | None:
@@ -68,34 +72,13 @@ def unloaded_feet(observation: Observation, feet: Sequence[str], least: float) -
     return tuple(foot for foot in feet if touches.get(topic_token(foot), np.inf) < least)
 
 
-class ConfigurationSweep:
-    """Joint positions as a smooth function of one number.
-
-    Attributes:
-        lower: Smallest value of the number.
-        upper: Largest value of the number.
-    """
-
-    def __init__(self, values: np.ndarray, configurations: np.ndarray) -> None:
-        """Interpolate configurations with a cubic spline.
-
-        Args:
-            values: The numbers, increasing.  # (m,)
-            configurations: Joint positions at each number.  # (m, k)
-
-        Raises:
-            UserInputError: There is only one configuration.
-        """
-        if len(values) < 2:
-            raise UserInputError(
-                "the robot cannot leave its initial configuration with its feet in place"
-            )
-        self.lower, self.upper = float(values[0]), float(values[-1])
-        self._curve = CubicSpline(values, configurations)
-
-    def at(self, value: float, rate: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities at a value and its rate of change.  # (k,) each"""
-        return self._curve(value), self._curve(value, 1) * rate
+def sweep_of(values: np.ndarray, configurations: np.ndarray) -> CubicSpline:
+    """Return joint positions (m, k) as a smooth function of one number (m,)."""
+    if len(values) < 2:
+        raise UserInputError(
+            "the robot cannot leave its initial configuration with its feet in place"
+        )
+    return CubicSpline(values, configurations)
 
 
 _STEP_M = 0.01
@@ -196,6 +179,7 @@ class BalancedState(State):
         self.stance = Stance(model, robot.qpos, robot.dof, robot.home, feet)
         self.legs = self.stance.legs
         self.home = robot.home[self.legs]
+        self._tilt = BaseTilt(robot, self.config.imu)
 
     def start(self, context: StateContext) -> None:
         """Hold the legs at their references; release all other joints."""
@@ -211,7 +195,7 @@ class BalancedState(State):
     def has_fallen(self, context: StateContext, depth: float = 0.0) -> bool:
         """Return whether the robot has fallen, and set the reason; `depth` is of a squat [m]."""
         observation = context.observation
-        angle = base_tilt(observation, context.robot, self.config.imu)
+        angle = self._tilt.angle(observation)
         height = base_height(observation)
         if angle is not None and angle > self.config.max_tilt:
             context.reason = f"the base is tilted by {angle:.2f} rad"
@@ -269,14 +253,14 @@ class SweepState(BalancedState):
     """Moves the legs along a sweep and back to its start.
 
     Attributes:
-        sweep: Configurations by distance from the initial one [m].
+        sweep: Configurations by distance from the initial one [m], a `CubicSpline`.
         farthest: Largest possible distance [m].
     """
 
     outcomes = ("done", "fell", "lost_contact", "out_of_reach")
     failures = ("fell", "lost_contact", "out_of_reach")
     config: Any
-    sweep: ConfigurationSweep
+    sweep: Any
     farthest: float
 
     def start(self, context: StateContext) -> None:
@@ -304,7 +288,8 @@ class SweepState(BalancedState):
             return "out_of_reach"
         part, slope = self.profile(min(context.elapsed / config.duration, 1.0))
         distance, speed = amplitude * part, amplitude * slope / config.duration
-        references.q[self.legs], references.dq[self.legs] = self.sweep.at(distance, speed)
+        references.q[self.legs] = self.sweep(distance)
+        references.dq[self.legs] = self.sweep(distance, 1) * speed
         if self.has_fallen(context, self.depth(distance)):
             return "fell"
         if self._has_lost_contact(context):
@@ -332,8 +317,8 @@ class Squat(SweepState):
         super().configure(robot, store)
         depths = np.arange(0.0, _MAX_DEPTH * self.stance.height, _STEP_M)
         found = self.stance.sweep([Shift(down=depth) for depth in depths])
-        self.sweep = ConfigurationSweep(depths[: len(found)], found)
-        self.farthest = self.sweep.upper
+        self.sweep = sweep_of(depths[: len(found)], found)
+        self.farthest = float(depths[len(found) - 1])
 
     def amplitude(self) -> float:
         return self.config.depth * self.stance.height
@@ -357,8 +342,8 @@ class Sway(SweepState):
         left = self.stance.sweep([Shift(aside=shift) for shift in shifts])
         right = self.stance.sweep([Shift(aside=-shift) for shift in shifts])
         values = np.concatenate((-shifts[1 : len(right)][::-1], shifts[: len(left)]))
-        self.sweep = ConfigurationSweep(values, np.concatenate((right[:0:-1], left)))
-        self.farthest = min(self.sweep.upper, -self.sweep.lower)
+        self.sweep = sweep_of(values, np.concatenate((right[:0:-1], left)))
+        self.farthest = float(min(values[-1], -values[0]))
 
     def amplitude(self) -> float:
         return self.config.width * self.stance.half_width

@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
+from mujoco_ros.controllers.library.walk.feet import quintic
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
 )
@@ -221,34 +222,25 @@ def swing_point(
         s: Part of the swing that is over, from 0 to 1.
         duration: [s]
     """
-    part, rate, change = _quintic(s)
+    part, rate, change = quintic(s)
     position = start + part * (goal - start)
     velocity = (rate / duration) * (goal - start)
     acceleration = (change / duration**2) * (goal - start)
     apex = height + max(float(start[2]), float(goal[2]))
     if s < _APEX:
         time, rise = _APEX * duration, apex - float(start[2])
-        part, rate, change = _quintic(s / _APEX)
+        part, rate, change = quintic(s / _APEX)
         position[2] = start[2] + rise * part
         velocity[2], acceleration[2] = rise * rate / time, rise * change / time**2
     else:
         time, fall = (1.0 - _APEX) * duration, float(goal[2]) - apex
         u = (s - _APEX) / (1.0 - _APEX)
-        part, rate, change = _quintic(u)
+        part, rate, change = quintic(u)
         end = TOUCHDOWN_VELOCITY * time  # u³ (1 - u) has the slope -1 at the end
         position[2] = apex + fall * part + end * u**3 * (1.0 - u)
         velocity[2] = (fall * rate + end * u * u * (3.0 - 4.0 * u)) / time
         acceleration[2] = (fall * change + end * u * (6.0 - 12.0 * u)) / time**2
     return SwingPoint(position, velocity, acceleration)
-
-
-def _quintic(s: float) -> tuple[float, float, float]:
-    """Return a rise from 0 to 1 at rest at both ends, and its two derivatives."""
-    return (
-        s * s * s * (10.0 + s * (6.0 * s - 15.0)),
-        30.0 * s * s * (1.0 - s) ** 2,
-        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
-    )
 
 
 _WEIGHTS = np.repeat((100.0, 0.0), 3)
@@ -286,8 +278,6 @@ class Leg:
         """Stand.
 
         Args:
-            sole: The foot.
-            friction: Coefficient of friction.
             least: Least normal force while it stands [N].
             weight: Weight of the robot [N].
             period: Time between two ticks [s].

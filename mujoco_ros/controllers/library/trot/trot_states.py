@@ -30,8 +30,7 @@ from mujoco_ros.controllers.library.walk.walk_states import (
     StopWalking,
     WalkToGoal,
     WalkWithVelocity,
-    WalkWithVelocityConfig,
-    velocity_field,
+    velocity_config,
 )
 from mujoco_ros.model.errors import UserInputError
 
@@ -111,24 +110,6 @@ class StandOnFourConfig(TrotterConfig):
             )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrotWithVelocityConfig(WalkWithVelocityConfig):
-    """Settings of `TrotWithVelocity`; they take effect at once.
-
-    Attributes:
-        velocity_x: Velocity forwards [m/s].
-        velocity_y: Velocity to the left [m/s].
-        velocity_yaw: Angular velocity to the left [rad/s].
-        command_timeout: Time after which a commanded velocity ends without another one [s]; it
-            replaces these velocities until then.
-    """
-
-    fastest: ClassVar[BodyVelocity] = _FASTEST
-    velocity_x: float = velocity_field(_FASTEST.x)
-    velocity_y: float = velocity_field(_FASTEST.y)
-    velocity_yaw: float = velocity_field(_FASTEST.yaw)
-
-
 class _Trots:
     """What distinguishes the states from those of `walk`."""
 
@@ -164,8 +145,7 @@ class StandOnFour(_Trots, StandBalanced):
 class TrotWithVelocity(_Trots, WalkWithVelocity):
     """Trots with the velocity of its settings, which a zero velocity ends like a stop."""
 
-    Config = TrotWithVelocityConfig
-    config: TrotWithVelocityConfig
+    Config = velocity_config("TrotWithVelocityConfig", _FASTEST)
 
 
 class TrotToGoal(_Trots, WalkToGoal):

@@ -113,8 +113,6 @@ class Trotter:
         """Begin at rest in the measured pose.
 
         Args:
-            observation: The first one.
-            config: The settings.
             period: Time between two ticks [s].
 
         Raises:

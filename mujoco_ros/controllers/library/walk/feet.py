@@ -46,26 +46,25 @@ def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: fl
 
     Args:
         start: Where it lifts off.
-        goal: Where it lands.
         height: Greatest height above the higher one of both [m].
         s: Part of the swing that is over, from 0 to 1.
         duration: [s]
     """
     width = 1.0 - _LIFT - _LOWER
-    part, rate = _quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
+    part, rate, _ = quintic(min(max((s - _LIFT) / width, 0.0), 1.0))
     rate /= width * duration
     step = np.array([goal.x - start.x, goal.y - start.y, 0.0])
     turn = atan2(sin(goal.yaw - start.yaw), cos(goal.yaw - start.yaw))
     position, linear = np.array([start.x, start.y, 0.0]) + part * step, rate * step
     apex = height + max(start.z, goal.z)
     if s < _APEX:
-        up, climb = _quintic(s / _APEX)
+        up, climb, _ = quintic(s / _APEX)
         position[2] = start.z + (apex - start.z) * up
         linear[2] = (apex - start.z) * climb / (_APEX * duration)
     elif s < _APPROACH:
         time, u = (_APPROACH - _APEX) * duration, (s - _APEX) / (_APPROACH - _APEX)
         low = goal.z + APPROACH_VELOCITY * (TOUCHDOWN - _APPROACH) * duration
-        down, fall = _quintic(u)
+        down, fall, _ = quintic(u)
         end = APPROACH_VELOCITY * time  # for a velocity at the end
         position[2] = apex + (low - apex) * down + end * u**3 * (1.0 - u)
         linear[2] = ((low - apex) * fall + end * u * u * (3.0 - 4.0 * u)) / time
@@ -77,9 +76,13 @@ def swing(start: Footstep, goal: Footstep, height: float, s: float, duration: fl
     return SwingState(position, start.yaw + part * turn, linear, rate * turn)
 
 
-def _quintic(s: float) -> tuple[float, float]:
-    """Return a rise from 0 to 1 at rest at both ends, and its derivative."""
-    return s * s * s * (10.0 + s * (6.0 * s - 15.0)), 30.0 * s * s * (1.0 - s) ** 2
+def quintic(s: float) -> tuple[float, float, float]:
+    """Return a rise from 0 to 1 at rest at both ends, and its two derivatives."""
+    return (
+        s * s * s * (10.0 + s * (6.0 * s - 15.0)),
+        30.0 * s * s * (1.0 - s) ** 2,
+        60.0 * s * (1.0 - s) * (1.0 - 2.0 * s),
+    )
 
 
 _EARLIEST = 0.5
@@ -251,9 +254,7 @@ class FootAdmittance:
         """Begin on level ground.
 
         Args:
-            robot: The robot.
             sensors: Names of the force-torque sensors of the left and the right foot.
-            config: The settings.
             weight: Weight of the robot [N].
             half_sizes: Half length and width of the soles [m].  # (2, 2)
         """
@@ -289,7 +290,6 @@ class FootAdmittance:
         """Continue by a tick.
 
         Args:
-            observation: Has the wrenches.
             estimator: Has the poses of the soles.
             loads: Wanted vertical forces on the feet [N].  # (2,)
             pressure: Wanted centres of pressure in the frames of the soles [m].  # (2, 2)

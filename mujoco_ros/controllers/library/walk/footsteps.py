@@ -1,7 +1,7 @@
 """Footsteps from a velocity of the body or to a goal, moved after a push."""
 
 from math import atan2, cos, exp, hypot, pi, sin
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -207,6 +207,12 @@ def joined(place: PlanarPose, relative: PlanarPose) -> PlanarPose:
     return PlanarPose(place.x + x, place.y + y, _wrapped(place.yaw + relative.yaw))
 
 
+def is_reached(error: PlanarPose, config: Any) -> bool:
+    """Return whether an error is within the settings `largest_distance` and `largest_angle`."""
+    is_there = hypot(error.x, error.y) <= config.largest_distance
+    return bool(is_there and abs(error.yaw) <= config.largest_angle)
+
+
 def velocity_to(error: PlanarPose, step: float, fastest: BodyVelocity) -> BodyVelocity:
     """Return the velocity of the next step; zero at the goal.
 
@@ -215,7 +221,6 @@ def velocity_to(error: PlanarPose, step: float, fastest: BodyVelocity) -> BodyVe
     Args:
         error: The goal relative to the robot.
         step: Time of a step [s].
-        fastest: Greatest velocities.
     """
     distance = hypot(error.x, error.y)
     if distance > _FAR:

@@ -56,7 +56,6 @@ def dcm_before(segment: ZmpSegment, end: np.ndarray, remaining: float, omega: fl
     Based on Divergent Component of Motion, IEEE Transactions on Robotics 31(2), 2015.
 
     Args:
-        segment: The segment.
         end: DCM at the end of the segment [m].  # (2,)
         remaining: Time until the end of the segment [s].
         omega: Natural frequency of the pendulum [1/s].

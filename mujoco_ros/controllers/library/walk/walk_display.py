@@ -1,7 +1,7 @@
 """What walking robots display: feet, landing, support polygon, DCM and ZMP, and a panel."""
 
 from math import atan2, cos, pi, sin
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -22,38 +22,14 @@ from mujoco_ros.model.panel_items import (
 )
 
 
-class WalkingGait(Protocol):
-    """A gait that may stand.
-
-    Attributes:
-        is_marching: Whether the robot steps in place with a velocity of zero, instead of standing.
-    """
-
-    is_marching: bool
-
-    @property
-    def approach_time(self) -> float:
-        """Time in which a near goal is approached [s]."""
-
-
 class WalkingRobot(Protocol):
-    """A robot that walks with a velocity.
-
-    Attributes:
-        estimator: Estimates its base.
-        joints: Indices of the joints that it moves.  # (n,)
-        dcm_error: Measured divergent component of motion less its reference [m].  # (2,)
-        goal: Where it goes, in the frame of the estimated base; None without one.
-    """
+    """What the states use of a robot that walks with a velocity, a `Walker` or a `Trotter`."""
 
     estimator: BaseEstimator
+    gait: Any
     joints: np.ndarray
     dcm_error: np.ndarray
     goal: PlanarPose | None
-
-    @property
-    def gait(self) -> WalkingGait:
-        """The gait."""
 
     @property
     def is_at_rest(self) -> bool:

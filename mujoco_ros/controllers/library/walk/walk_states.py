@@ -1,6 +1,6 @@
 """States of `walk`, which commands all joints of a humanoid."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, make_dataclass
 from math import acos, hypot
 from typing import Any, ClassVar
 
@@ -9,13 +9,12 @@ from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
     VELOCITY_INPUT,
     BodyVelocity,
-    PlanarPose,
 )
 from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
-from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
+from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined, velocity_to
 from mujoco_ros.controllers.library.walk.gait import GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import StabilizerConfig
 from mujoco_ros.controllers.library.walk.walk_display import StandingPanel, WalkingRobot, draw_walk
@@ -31,11 +30,6 @@ _NEWEST = 0.1
 """Greatest age of a command that starts a walk [s]."""
 _FASTEST = BodyVelocity(x=0.3, y=0.1, yaw=0.35)
 """Greatest velocities."""
-
-
-def velocity_field(fastest: float) -> Any:
-    """Return a field for a velocity that is 0 by default."""
-    return field(default=0.0, metadata={"range": (-fastest, fastest)})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,10 +94,10 @@ class WalkWithVelocityConfig(WatchedConfig):
             replaces these velocities until then.
     """
 
-    fastest: ClassVar[BodyVelocity] = _FASTEST
-    velocity_x: float = velocity_field(_FASTEST.x)
-    velocity_y: float = velocity_field(_FASTEST.y)
-    velocity_yaw: float = velocity_field(_FASTEST.yaw)
+    fastest: ClassVar[BodyVelocity]
+    velocity_x: float = 0.0
+    velocity_y: float = 0.0
+    velocity_yaw: float = 0.0
     command_timeout: Positive = 0.5
 
     def __post_init__(self) -> None:
@@ -119,6 +113,23 @@ class WalkWithVelocityConfig(WatchedConfig):
     def velocity(self) -> BodyVelocity:
         """The velocity of the body."""
         return BodyVelocity(self.velocity_x, self.velocity_y, self.velocity_yaw)
+
+
+def velocity_config(name: str, fastest: BodyVelocity) -> type[Any]:
+    """Return a `WalkWithVelocityConfig` with ranges up to the greatest velocities."""
+    velocities = [
+        (f"velocity_{axis}", float, field(default=0.0, metadata={"range": (-most, most)}))
+        for axis, most in fastest._asdict().items()
+    ]
+    return make_dataclass(
+        name,
+        velocities,
+        bases=(WalkWithVelocityConfig,),
+        namespace={"fastest": fastest, "__doc__": f"Velocities up to {fastest}."},
+        frozen=True,
+        kw_only=True,
+        slots=True,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -265,8 +276,7 @@ class WalkWithVelocity(WatchedWalkState):
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     panel = (SettingField("forwards [m/s]", "velocity_x"),)
     resumes = "walk_on"
-    Config = WalkWithVelocityConfig
-    config: WalkWithVelocityConfig
+    Config = velocity_config("WalkWithinRangesConfig", _FASTEST)
 
     def run(self, context: StateContext) -> str | None:
         command = _commanded(context, self.config.command_timeout, self.fastest)
@@ -297,12 +307,7 @@ class WalkToGoal(WatchedWalkState):
         command = _commanded(context, _NEWEST, self.fastest)
         if command is not None and not command.is_zero:
             return "commanded"
-        return "reached" if walker.is_at_rest and self._is_reached(error) else None
-
-    def _is_reached(self, error: PlanarPose) -> bool:
-        distance = hypot(error.x, error.y)
-        is_there = distance <= self.config.largest_distance
-        return is_there and abs(error.yaw) <= self.config.largest_angle
+        return "reached" if walker.is_at_rest and is_reached(error, self.config) else None
 
 
 class StopWalking(WatchedWalkState):

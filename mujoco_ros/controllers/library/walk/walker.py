@@ -145,7 +145,6 @@ class Walker:
         """Begin at rest in the measured pose, and go to the initial configuration.
 
         Args:
-            observation: The first one.
             gait: Settings of the gait.
             stabilizer: Settings of the stabilizer.
             period: Time between two ticks [s].

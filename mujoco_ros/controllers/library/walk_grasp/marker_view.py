@@ -159,7 +159,6 @@ class MarkerView:
         """Set the camera.
 
         Args:
-            robot: The robot.
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
@@ -267,7 +266,6 @@ class MarkerView:
         """Return the poses that the object can have; runs in a thread of its own.
 
         Args:
-            image: An image.
             origin: Of the optical frame at its time.  # (3,)
             axes: The same.  # (3, 3)
 

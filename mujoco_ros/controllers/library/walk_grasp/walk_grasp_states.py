@@ -8,7 +8,7 @@ from mujoco_ros.controllers.fsm.state import State, StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.store import Key
 from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
-from mujoco_ros.controllers.library.walk.footsteps import error_of, joined, velocity_to
+from mujoco_ros.controllers.library.walk.footsteps import error_of, is_reached, joined, velocity_to
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
     BOX,
@@ -143,8 +143,7 @@ class LookForBox(LookState):
             walker.goal = joined(place, before)
             return "far"
         walker.goal = target
-        is_close = missing <= config.largest_distance
-        return "there" if is_close and abs(error.yaw) <= config.largest_angle else "near"
+        return "there" if is_reached(error, config) else "near"
 
 
 class LookForGoal(LookForBox):
@@ -224,8 +223,7 @@ class WalkToPlace(CarryState):
         ended = self.balance(context, velocity_to(error, step, fastest))
         if ended is not None or not self.is_steady(context):
             return ended
-        is_there = hypot(error.x, error.y) <= config.largest_distance
-        return "reached" if is_there and abs(error.yaw) <= config.largest_angle else None
+        return "reached" if is_reached(error, config) else None
 
 
 STATES: tuple[type[State], ...] = (
