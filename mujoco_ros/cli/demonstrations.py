@@ -18,8 +18,7 @@ from mujoco_ros.controllers.evaluation.demonstration_recording import (
 from mujoco_ros.controllers.evaluation.demonstration_replay import (
     replay_demonstration,
 )
-from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity, identity_of
+from mujoco_ros.controllers.evaluation.episode import Episode, Identity, identity_of
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table

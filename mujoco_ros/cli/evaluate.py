@@ -14,9 +14,8 @@ from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options
 from mujoco_ros.cli.progress import run_episodes
 from mujoco_ros.cli.status_lines import report
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
-from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
+from mujoco_ros.controllers.evaluation.episode import Episode, EpisodeFile, identity_of
+from mujoco_ros.controllers.evaluation.parallel_episodes import RunEpisode, episodes
 from mujoco_ros.controllers.evaluation.report import (
     Summary,
     as_csv,
@@ -25,7 +24,7 @@ from mujoco_ros.controllers.evaluation.report import (
     summarize,
 )
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.evaluation.trials.catalogue import default_conditions, trial
+from mujoco_ros.controllers.evaluation.trials import default_conditions, trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import write_whole

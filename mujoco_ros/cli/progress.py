@@ -8,9 +8,12 @@ from datetime import timedelta
 from typing import TextIO
 
 from mujoco_ros.cli.status_lines import report, write
-from mujoco_ros.controllers.evaluation.cluster import cluster_episodes
 from mujoco_ros.controllers.evaluation.episode import Episode
-from mujoco_ros.controllers.evaluation.jobs import RunEpisode, episodes
+from mujoco_ros.controllers.evaluation.parallel_episodes import (
+    RunEpisode,
+    cluster_episodes,
+    episodes,
+)
 from mujoco_ros.controllers.evaluation.trial import Trial
 
 _BAR_WIDTH = 30

@@ -70,15 +70,6 @@ LAB = (
     Bound("steps with a saturated torque", "0", 0.0, _largest("saturated_steps"), 0),
 )
 """With the start and goal of the lab."""
-TABLE = (replace(LAB[0], limit=99.0),)
-"""With random starts and goals on the table."""
-PERTURBED = (
-    replace(LAB[0], limit=95.0),
-    Bound("false successes", "", 0.0, lambda it: it.false_successes, 0),
-)
-"""With the conditions ``perturbed``."""
-HANDOVER = (LAB[0], LAB[1])
-"""Of the handover of two arms."""
 ESTIMATE = (
     Bound(
         "drift of the estimated base [% of the path]",
@@ -143,7 +134,7 @@ _TROT_CHECKS = tuple(
 """Without the drift of a robot that turns on the spot, which has no path."""
 ACCEPTANCE: Mapping[str, Acceptance] = {
     # The success rate is checked for both conditions together.
-    "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, TABLE[1:])), 1),
+    "pick_place": Acceptance((Check("lab", 10, LAB[1:]), Check("table", 10, ())), 1),
     "trot": Acceptance(_TROT_CHECKS, 1),
     "trot_policy": Acceptance(
         (Check("randomised", 30, TROT), *(Check(name, 2, TROT) for name in _TROTS)), 1
@@ -154,7 +145,6 @@ ACCEPTANCE: Mapping[str, Acceptance] = {
     ),
 }
 """By the name of the controller."""
-SPEED = Bound("simulated time per processor time", "", 10.0, lambda it: it.speed, least=True)
 
 
 def missed(bounds: tuple[Bound, ...], summary: Summary) -> list[str]:

@@ -13,9 +13,8 @@ import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, camera_images
 from mujoco_ros.cameras.scene_poses import compute_poses
-from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
-from mujoco_ros.controllers.evaluation.episode_file import Identity
-from mujoco_ros.controllers.evaluation.jobs import DIED
+from mujoco_ros.controllers.evaluation.episode import Episode, Identity, run_episode
+from mujoco_ros.controllers.evaluation.parallel_episodes import DIED
 from mujoco_ros.controllers.evaluation.trial import Conditions, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.interface.observation import Observation
@@ -128,9 +127,7 @@ class DemonstrationRecorder:
         """Record from the next tick on, through the filters of `host`.
 
         Args:
-            simulation: The simulation.
             host: The host; its filters are set.
-            settings: What is recorded.
             goal: What the controller is commanded to reach, by name.
             renderer: Returns a renderer of a model.
             file: Gets each frame when it is complete; a last one without all of its ticks is left

@@ -52,7 +52,6 @@ def replay_demonstration(
 
     Args:
         trial: The trial of the demonstration.
-        assembly: Its scene.
         columns: The columns ``replay.*``.  # (t, ...) each
 
     Raises:

@@ -22,8 +22,6 @@ GROUP = "mujoco_ros.states"
 """Group of entry points with which installed packages register state classes."""
 _PLANNING = ("handover", "pick_place", "stand", "trot", "walk", "walk_grasp")
 """Shipped controllers that need the extra for planning."""
-_WITHOUT_TABLE = ("policy",)
-"""Folders of state classes for tables of users."""
 _FOLDER = Path(__file__).resolve().parent
 _SUFFIXES = (".yaml", ".yml")
 
@@ -89,8 +87,8 @@ def _classes(required: Collection[str], path: Path) -> dict[str, type[State]]:
     that is new here does not replace one of them.
     """
     found = {cls.__name__: cls for cls in STATES}
-    shipped = (*_WITHOUT_TABLE, *names())
-    ordered = sorted(shipped, key=lambda name: _FOLDER / name != path.parent)
+    shipped = sorted(module.parent.name for module in _FOLDER.glob("*/*_states.py"))
+    ordered = sorted(shipped, key=lambda name: (_FOLDER / name != path.parent, name != "policy"))
     installed = _installed(name for name in required if name not in found)
     sources = [*map(_shipped, ordered), installed]
     if path.parent.parent != _FOLDER:

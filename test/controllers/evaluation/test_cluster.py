@@ -7,17 +7,15 @@ import fake_episodes
 import pytest
 from fake_episodes import die_always, fake_episode, lacks_a_module, slow_episode
 
-from mujoco_ros.controllers.evaluation.cluster import cluster_episodes, run_seed
-from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.episode_file import versions
-from mujoco_ros.controllers.evaluation.jobs import DIED
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.episode import run_episode, versions
+from mujoco_ros.controllers.evaluation.parallel_episodes import DIED, cluster_episodes, run_seed
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 
 pytest.importorskip("ray", reason="Ray is not installed")
-MODULE = "mujoco_ros.controllers.evaluation.cluster"
+MODULE = "mujoco_ros.controllers.evaluation.parallel_episodes"
 _MACHINE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 _ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 """Ray replaces 127.0.0.1 by the address of a network."""

@@ -11,9 +11,8 @@ from fake_episodes import fake_episode
 from simulators import ROOT, WAIT_LIMIT_S
 
 from mujoco_ros.cli.evaluate import EPISODES, main
-from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.episode_file import EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.episode import EpisodeFile, identity_of, run_episode
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 

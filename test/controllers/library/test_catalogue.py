@@ -1,6 +1,7 @@
 from collections import Counter
 from importlib import import_module, invalidate_caches
 from importlib.metadata import EntryPoint
+from pathlib import Path
 
 import pytest
 from extension_package import write_package
@@ -55,8 +56,8 @@ def test_a_controller_has_the_name_of_its_file(file):
 
 def test_state_classes_have_unique_names():
     modules = [
-        import_module(f"mujoco_ros.controllers.library.{name}.{name}_states")
-        for name in (*catalogue.names(), "policy")
+        import_module(f"mujoco_ros.controllers.library.{path.parent.name}.{path.stem}")
+        for path in Path(catalogue.__file__).parent.glob("*/*_states.py")
     ]
     classes = [cls.__name__ for module in (*modules, state) for cls in module.STATES]
     assert [name for name, count in Counter(classes).items() if count > 1] == []

@@ -5,7 +5,7 @@ from itertools import cycle
 
 import pytest
 
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.library.catalogue import load_table, names
 from mujoco_ros.controllers.library.planner_access import PLANNERS

@@ -2,27 +2,38 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.controllers.evaluation.episode_recorder import EpisodeRecorder
-from mujoco_ros.controllers.evaluation.observation_noise import USUAL, Noise
-from mujoco_ros.controllers.evaluation.trial import Conditions, Settings, Trial
-from mujoco_ros.controllers.library.pick_place.task import QUARTER, upright, yaw
-from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.pose import Pose
+from mujoco_ros.controllers.evaluation.conditions import (
+    USUAL,
+    Noise,
+    PositiveRange,
+    Range,
+    set_mass,
+)
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder
+from mujoco_ros.controllers.evaluation.trials.pick_place import (
+    BOX,
+    BoxTrial,
+    effort_and_time,
+    motion_tracking,
+    scale_box_friction,
+    set_start,
+)
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, NotNegative
 
-Range = tuple[float, float]
-_BOX, _HEIGHT = "box", 0.335
+_HEIGHT = 0.335
 _START, _GOAL = (0.1, 0.45), (1.1, -0.45)
 """Middle of the starts and of the goals [m]."""
 _PADS = tuple(f"{arm}/{pad}_pad" for arm in ("left_arm", "right_arm") for pad in ("left", "right"))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Perturbations:
-    """Ranges of the conditions, with uniform distributions.
+class Perturbations(CheckedConfig):
+    """Ranges of the conditions of `HandoverTrial`.
 
     Attributes:
         offset: Largest distance of start and goal from their middle, along x and along y [m].
@@ -32,21 +43,11 @@ class Perturbations:
         noise: Noise of the observations of each arm.
     """
 
-    offset: float = 0.03
+    offset: NotNegative = 0.03
     yaw: Range = (-0.3, 0.3)
-    mass: Range = (0.10, 0.20)
-    friction: Range = (0.8, 1.2)
+    mass: PositiveRange = (0.10, 0.20)
+    friction: PositiveRange = (0.8, 1.2)
     noise: Noise = USUAL
-
-    def __post_init__(self) -> None:
-        for name in ("yaw", "mass", "friction"):
-            low, high = getattr(self, name)
-            if not low <= high:
-                raise UserInputError(f"{name} from {low:g} to {high:g} is reversed")
-        if self.offset < 0.0:
-            raise UserInputError(f"offset must not be negative, got {self.offset:g}")
-        if self.mass[0] <= 0.0 or self.friction[0] <= 0.0:
-            raise UserInputError("mass and friction must be positive")
 
 
 PERTURBATIONS: Mapping[str, Perturbations] = {
@@ -56,21 +57,15 @@ PERTURBATIONS: Mapping[str, Perturbations] = {
 
 
 @dataclass(frozen=True)
-class HandoverTrial(Trial):
-    """The trial.
+class HandoverTrial(BoxTrial):
+    """A box goes from a table to another one, in a scene with two arms."""
 
-    Attributes:
-        scene: Name or file of the scene, with two arms, tables and an object ``box``.
-        tolerance: Largest horizontal place error of a success [m].
-    """
-
+    idle: ClassVar[str] = "IDLE/TAKER"
     ranges: Perturbations = PERTURBATIONS["small"]
     controller: str = "handover"
     scene: str = "handover"
-    tolerance: float = 0.005
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw start, goal, mass and friction of the box."""
         random, ranges = np.random.default_rng(seed), self.ranges
         drawn = {}
         for name, middle in (("start", _START), ("goal", _GOAL)):
@@ -81,50 +76,17 @@ class HandoverTrial(Trial):
         drawn["friction"] = random.uniform(*ranges.friction)
         return drawn
 
-    def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
-        """Set start, mass and friction of the box."""
-        body = model.body(f"{_BOX}/{_BOX}")
-        address = int(model.jnt_qposadr[int(body.jntadr[0])])
-        start = _pose(conditions, "start")
-        model.qpos0[address : address + 7] = *start.position, *start.quat_wxyz
-        scale = conditions["mass"] / float(body.mass[0])
-        model.body_mass[body.id] *= scale
-        model.body_inertia[body.id] *= scale
-        for name in (f"{_BOX}/{_BOX}", *_PADS):
-            model.geom_friction[model.geom(name).id] *= conditions["friction"]
+    def height(self, conditions: Conditions) -> float:
+        return _HEIGHT
 
-    def settings(self, conditions: Conditions) -> Settings:
-        """Return the goal, and the changed settings."""
-        position = _pose(conditions, "goal").position
-        goal = [*map(float, position), conditions["goal_yaw"]]
-        changes = {state: dict(values) for state, values in self.changes.items()}
-        changes["IDLE/TAKER"] = {"goal": goal, **changes.get("IDLE/TAKER", {})}
-        return changes
+    def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
+        set_start(model, BOX, self.box_pose(conditions, "start"))
+        set_mass(model, model.body(f"{BOX}/{BOX}").id, conditions["mass"])
+        scale_box_friction(model, _PADS, conditions["friction"])
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:
-        """Measure place error, tracking and the time of the cycle."""
-        simulation = recorder.simulation
-        q = simulation.data.joint(f"{_BOX}/{_BOX}_free").qpos
-        box = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy())
-        goal = _pose(conditions, "goal")
-        error, turned = box.position - goal.position, yaw(box) - yaw(goal)
-        tracking = [it for state, it in recorder.tracking.items() if state.startswith("EXEC")]
-        made = recorder.made
         return {
-            "error_xy": float(np.hypot(error[0], error[1])),
-            "error_z": float(error[2]),
-            "error_yaw": abs(turned - QUARTER * round(turned / QUARTER)),
-            "tracking": max(tracking, default=0.0),
-            "saturated_steps": float(sum(simulation.saturation.steps().values())),
-            "cycle": made[-1].time if made else simulation.time,
+            **self.place_error(recorder.simulation, conditions)[1],
+            "tracking": motion_tracking(recorder),
+            **effort_and_time(recorder),
         }
-
-    def flaw(self, measures: Mapping[str, float]) -> str:
-        """Return ``missed_place`` if the box is not at its goal."""
-        missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
-        return "missed_place" if missed else ""
-
-
-def _pose(conditions: Conditions, what: str) -> Pose:
-    x, y, rotation = (conditions[f"{what}_{name}"] for name in ("x", "y", "yaw"))
-    return upright(x, y, _HEIGHT, rotation)

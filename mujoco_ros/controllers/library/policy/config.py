@@ -6,7 +6,13 @@ from typing import Any, Literal
 
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
+from mujoco_ros.controllers.library.config_checks import (
+    CheckedConfig,
+    NotNegative,
+    Positive,
+    PositiveInt,
+    check_positive,
+)
 from mujoco_ros.model.errors import UserInputError, unknown
 
 Numbers = float | tuple[float, ...]
@@ -111,7 +117,7 @@ class TermConfig:
             raise UserInputError(f"the value '{self.value}' needs the name of its 'sensor'")
         _check_history(self.history)
         if self.term == "gait_phase":
-            check_positive(self, "period")
+            check_positive("period", self.period)
             if not (self.phases and self.functions):
                 raise UserInputError("phases and functions must not be empty")
             if self.at_rest and len(self.at_rest) != len(self.phases):
@@ -156,7 +162,7 @@ class InputConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ActionConfig:
+class ActionConfig(CheckedConfig):
     """Joints that a part of the output commands, to ``scale * action + offset``.
 
     Attributes:
@@ -176,13 +182,13 @@ class ActionConfig:
     scale: Numbers = 1.0
     offset: Numbers | None = None
     clip: tuple[Numbers, Numbers] | None = None
-    largest: float = 100.0
+    largest: Positive = 100.0
     smoothing: float = 0.0
     kp: Numbers | None = None
     kd: Numbers | None = None
 
     def __post_init__(self) -> None:
-        check_positive(self, "largest")
+        CheckedConfig.__post_init__(self)
         if not 0.0 <= self.smoothing < 1.0:
             raise UserInputError(f"smoothing must be from 0 to less than 1, got {self.smoothing:g}")
         for name in ("kp", "kd"):
@@ -195,7 +201,7 @@ class ActionConfig:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PolicyConfig:
+class PolicyConfig(CheckedConfig):
     """Settings of `Policy`.
 
     Attributes:
@@ -219,7 +225,7 @@ class PolicyConfig:
     file: str = field(metadata=_FIXED)
     inputs: dict[str, InputConfig]
     actions: tuple[ActionConfig, ...] = (ActionConfig(),)
-    decimation: int = field(default=1, metadata=_FIXED)
+    decimation: PositiveInt = field(default=1, metadata=_FIXED)
     joints: tuple[str, ...] = ()
     default_pose: dict[str, float] = field(default_factory=dict)
     imu: str = field(default="", metadata=_FIXED)
@@ -228,12 +234,11 @@ class PolicyConfig:
     velocity_x: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
     velocity_y: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
     velocity_yaw: float = field(default=0.0, metadata={"range": (-_FASTEST, _FASTEST)})
-    command_timeout: float = 0.5
-    max_tilt: float = 0.0
+    command_timeout: Positive = 0.5
+    max_tilt: NotNegative = 0.0
 
     def __post_init__(self) -> None:
-        check_positive(self, "decimation", "command_timeout")
-        check_not_negative(self, "max_tilt")
+        CheckedConfig.__post_init__(self)
         for name in ("file", "inputs", "actions"):
             if not getattr(self, name):
                 raise UserInputError(f"{name} must not be empty")

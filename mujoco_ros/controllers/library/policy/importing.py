@@ -58,7 +58,6 @@ def settings_of_deploy(data: Any, motors: Sequence[str], where: str) -> tuple[Se
     """Return the settings of a ``deploy.yaml``, and the period of the policy [s].
 
     Args:
-        data: Its content.
         motors: Names of the joints in the order of the motors, into which it has indices.
         where: Beginning of error messages.
 
@@ -162,7 +161,6 @@ def table(settings: Settings, *, file: str, period: float, decimation: int, imu:
 
     Args:
         settings: Settings of the policy.
-        file: The ONNX file.
         period: Period of the policy [s].
         decimation: Ticks of the controller for each run of the network.
         imu: Name of the IMU; empty for the floating base.

@@ -12,9 +12,9 @@ from mujoco_ros.controllers.interface.host import GAINS_SET
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, Drawing, DrawnLine, DrawnPoint
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive
 from mujoco_ros.controllers.library.trot.trotter import Trotter, TrotterConfig
-from mujoco_ros.controllers.library.walk.drawing import (
+from mujoco_ros.controllers.library.walk.walk_display import (
     COM,
     DCM,
     DCM_REFERENCE,
@@ -29,8 +29,7 @@ from mujoco_ros.controllers.library.walk.walk_states import (
     StopWalking,
     WalkToGoal,
     WalkWithVelocity,
-    WalkWithVelocityConfig,
-    velocity_field,
+    velocity_config,
 )
 from mujoco_ros.model.errors import UserInputError
 
@@ -98,35 +97,16 @@ class StandOnFourConfig(TrotterConfig):
 
     feet: tuple[str, ...]
     imu: str = ""
-    max_tilt: float = 0.5
-    recover_above: float = 0.15
+    max_tilt: Positive = 0.5
+    recover_above: Positive = 0.15
 
     def __post_init__(self) -> None:
         TrotterConfig.__post_init__(self)
-        check_positive(self, "max_tilt", "recover_above")
         if len(self.feet) != 4:
             raise UserInputError(
                 "feet must be four names, of the front left, front right, rear left and rear right "
                 "foot"
             )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrotWithVelocityConfig(WalkWithVelocityConfig):
-    """Settings of `TrotWithVelocity`; they take effect at once.
-
-    Attributes:
-        velocity_x: Velocity forwards [m/s].
-        velocity_y: Velocity to the left [m/s].
-        velocity_yaw: Angular velocity to the left [rad/s].
-        command_timeout: Time after which a commanded velocity ends without another one [s]; it
-            replaces these velocities until then.
-    """
-
-    fastest: ClassVar[BodyVelocity] = _FASTEST
-    velocity_x: float = velocity_field(_FASTEST.x)
-    velocity_y: float = velocity_field(_FASTEST.y)
-    velocity_yaw: float = velocity_field(_FASTEST.yaw)
 
 
 class _Trots:
@@ -147,11 +127,9 @@ class StandOnFour(_Trots, StandBalanced):
     Config = StandOnFourConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have the feet and their sensors."""
         self._trotter = Trotter(robot, self.config.feet, imu=self.config.imu)
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose, and set the gains; after a stop, continue."""
         store, config = context.store, self.config
         if TROTTER in store:
             return
@@ -166,8 +144,7 @@ class StandOnFour(_Trots, StandBalanced):
 class TrotWithVelocity(_Trots, WalkWithVelocity):
     """Trots with the velocity of its settings, which a zero velocity ends like a stop."""
 
-    Config = TrotWithVelocityConfig
-    config: TrotWithVelocityConfig
+    Config = velocity_config("TrotWithVelocityConfig", _FASTEST)
 
 
 class TrotToGoal(_Trots, WalkToGoal):

@@ -10,10 +10,15 @@ from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
 from mujoco_ros.controllers.interface.inputs import BodyVelocity, PlanarPose
 from mujoco_ros.controllers.interface.observation import Observation
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.walk.feed_forward import FeedForward
-from mujoco_ros.controllers.library.walk.foot_admittance import (
+from mujoco_ros.controllers.library.walk.feet import (
+    TOUCHDOWN,
     FootAdmittance,
+    Landing,
+    approach,
     roll_and_pitch,
+    slope_under,
+    swing,
+    tilt_on,
 )
 from mujoco_ros.controllers.library.walk.footsteps import (
     LEFT,
@@ -27,16 +32,9 @@ from mujoco_ros.controllers.library.walk.footsteps import (
 from mujoco_ros.controllers.library.walk.gait import Gait, GaitConfig
 from mujoco_ros.controllers.library.walk.stabilizer import (
     DcmFeedback,
+    FeedForward,
     StabilizerConfig,
     distribute,
-)
-from mujoco_ros.controllers.library.walk.swing_foot import (
-    TOUCHDOWN,
-    Landing,
-    approach,
-    slope_under,
-    swing,
-    tilt_on,
 )
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -147,7 +145,6 @@ class Walker:
         """Begin at rest in the measured pose, and go to the initial configuration.
 
         Args:
-            observation: The first one.
             gait: Settings of the gait.
             stabilizer: Settings of the stabilizer.
             period: Time between two ticks [s].

@@ -8,7 +8,7 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import BodyVelocity
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import Positive, PositiveInt
 from mujoco_ros.controllers.library.walk.walk_states import (
     WALKER,
     BalancedWalkState,
@@ -46,13 +46,9 @@ class SteadyConfig(UprightConfig):
         steady_for: Time for which it is small before the robot continues [s].
     """
 
-    recover_above: float = 0.15
-    steady_below: float = 0.03
-    steady_for: float = 1.0
-
-    def __post_init__(self) -> None:
-        UprightConfig.__post_init__(self)
-        check_positive(self, "recover_above", "steady_below", "steady_for")
+    recover_above: Positive = 0.15
+    steady_below: Positive = 0.03
+    steady_for: Positive = 1.0
 
 
 class CarryState(BalancedWalkState):
@@ -92,7 +88,6 @@ class CarryState(BalancedWalkState):
         return walker.is_at_rest and not walker.gait.is_marching
 
     def teardown(self, context: StateContext) -> None:
-        """Step in place no more."""
         self._shaken = None
         if WALKER in context.store:
             context.store.get(WALKER).gait.is_marching = False
@@ -128,13 +123,12 @@ class BeginWalkGraspConfig(StandBalancedConfig):
     goal_markers: tuple[MarkerConfig, ...]
     size: tuple[float, float, float]
     waist: tuple[str, ...] = ()
-    duration: float = 1.5
-    steady_below: float = 0.03
-    steady_for: float = 1.0
+    duration: Positive = 1.5
+    steady_below: Positive = 0.03
+    steady_for: Positive = 1.0
 
     def __post_init__(self) -> None:
         StandBalancedConfig.__post_init__(self)
-        check_positive(self, "duration", "steady_below", "steady_for")
         if not min(self.size) > 0.0:
             raise UserInputError(f"size must be positive, got {self.size}")
 
@@ -147,7 +141,6 @@ class BeginWalkGrasp(CarryState):
     config: BeginWalkGraspConfig
 
     def configure(self, robot: RobotModel, store: Store) -> None:
-        """Prepare the kinematics; the robot must have all bodies, joints and sensors."""
         config = self.config
         self._walker = Walker(
             *(robot, config.feet, config.force_sensors), imu=config.imu, joints=config.joints
@@ -161,7 +154,6 @@ class BeginWalkGrasp(CarryState):
         )
 
     def start(self, context: StateContext) -> None:
-        """Begin in the measured pose."""
         config, store = self.config, context.store
         if WALKER in store:
             return
@@ -177,7 +169,6 @@ class BeginWalkGrasp(CarryState):
         store.set(_RETRIES, {})
 
     def run(self, context: StateContext) -> str | None:
-        """Balance."""
         ended = self.balance(context, STANDING)
         is_over = context.has_elapsed(self.config.duration) and self.is_steady(context)
         return ended or ("done" if is_over else None)
@@ -191,11 +182,7 @@ class RetryConfig(SteadyConfig):
         most: Number of retries.
     """
 
-    most: int = 2
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "most")
+    most: PositiveInt = 2
 
 
 class Retry(CarryState):
@@ -228,11 +215,9 @@ class HoldBalance(CarryState):
     _has_fallen = False
 
     def start(self, context: StateContext) -> None:
-        """Begin to balance."""
         self._has_fallen = False
 
     def run(self, context: StateContext) -> str | None:
-        """Never finish."""
         if not self._has_fallen and self.balance(context, STANDING) == "fell":
             self._has_fallen = True
             hold_measured(context)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.inputs import PlanarPose
-from mujoco_ros.controllers.library.config_checks import check_not_negative, check_positive
-from mujoco_ros.controllers.library.walk.goal import error_of, joined
+from mujoco_ros.controllers.library.config_checks import NotNegative, Positive
+from mujoco_ros.controllers.library.walk.footsteps import error_of, joined
 from mujoco_ros.controllers.library.walk.walk_states import WALKER
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.library.walk_grasp.carrying import (
@@ -35,7 +35,6 @@ class HandState(CarryState):
     outcomes: ClassVar[tuple[str, ...]] = ("done", *CarryState.outcomes)
 
     def run(self, context: StateContext) -> str | None:
-        """Balance, and move the hands while the robot stands."""
         ended = self.balance(context, STANDING)
         if ended is not None or not self.is_steady(context):
             return ended
@@ -58,11 +57,7 @@ class MoveHandsConfig(SteadyConfig):
 
     x: float = 0.28
     z: float = 0.2
-    gap: float = 0.28
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "gap")
+    gap: Positive = 0.28
 
 
 class MoveHands(HandState):
@@ -72,7 +67,6 @@ class MoveHands(HandState):
     config: MoveHandsConfig
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         hands, config = context.store.get(HANDS), self.config
         hands.begin(context.store.get(WALKER))
         hands.move((config.x, 0.0, config.z), config.gap)
@@ -82,7 +76,6 @@ class RestHands(HandState):
     """Lets the arms return to their initial configuration."""
 
     def start(self, context: StateContext) -> None:
-        """Move the hands no more."""
         context.store.get(HANDS).end(context.store.get(WALKER))
 
 
@@ -96,13 +89,8 @@ class ReachConfig(SteadyConfig):
             of mass were above them [m].
     """
 
-    clearance: float = 0.06
-    above: float = 0.03
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "clearance")
-        check_not_negative(self, "above")
+    clearance: Positive = 0.06
+    above: NotNegative = 0.03
 
 
 class Reach(HandState):
@@ -112,7 +100,6 @@ class Reach(HandState):
     config: ReachConfig
 
     def start(self, context: StateContext) -> None:
-        """Set the goal from the measured pose of the box."""
         store = context.store
         walker, view, hands = store.get(WALKER), store.get(BOX), store.get(HANDS)
         assert view.place is not None
@@ -123,7 +110,6 @@ class Reach(HandState):
         hands.move((box.x, box.y, view.height + self.config.above - z), half, box.yaw)
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish when they are there."""
         if not hands.is_there:
             return None
         hands.tare()
@@ -134,12 +120,10 @@ class Squeeze(HandState):
     """Presses the hands against the box."""
 
     def start(self, context: StateContext) -> None:
-        """Begin to press."""
         store = context.store
         store.get(HANDS).press(store.get(SIZE)[1], store.get(WALKER))
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish when both hands press."""
         return "done" if hands.is_pressing else None
 
 
@@ -153,13 +137,9 @@ class LiftBoxConfig(SteadyConfig):
         settled: Time at rest until the mass is measured [s].
     """
 
-    height: float = 0.1
-    lightest: float = 0.04
-    settled: float = 0.4
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "height", "lightest", "settled")
+    height: Positive = 0.1
+    lightest: Positive = 0.04
+    settled: Positive = 0.4
 
 
 class LiftBox(HandState):
@@ -171,7 +151,6 @@ class LiftBox(HandState):
     config: LiftBoxConfig
 
     def start(self, context: StateContext) -> None:
-        """Set the goal."""
         context.store.get(HANDS).goal.centre[2] += self.config.height
         self._since = context.time
 
@@ -196,13 +175,9 @@ class LowerBoxConfig(SteadyConfig):
         contact: Force of the table on the box, beyond its weight, with which it stands [N].
     """
 
-    depth: float = 0.25
-    speed: float = 0.05
-    contact: float = 8.0
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "depth", "speed", "contact")
+    depth: Positive = 0.25
+    speed: Positive = 0.05
+    contact: Positive = 8.0
 
 
 class LowerBox(HandState):
@@ -214,11 +189,9 @@ class LowerBox(HandState):
     config: LowerBoxConfig
 
     def start(self, context: StateContext) -> None:
-        """Begin where the hands are."""
         self._lowered = 0.0
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Finish with the force of the table."""
         config = self.config
         if hands.weight < -config.contact:
             return "done"
@@ -240,12 +213,8 @@ class ReleaseBoxConfig(SteadyConfig):
         height: Height by which they are lifted then [m].
     """
 
-    clearance: float = 0.08
-    height: float = 0.2
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        check_positive(self, "clearance", "height")
+    clearance: Positive = 0.08
+    height: Positive = 0.2
 
 
 class ReleaseBox(HandState):
@@ -255,7 +224,6 @@ class ReleaseBox(HandState):
     config: ReleaseBoxConfig
 
     def start(self, context: StateContext) -> None:
-        """Open."""
         store = context.store
         hands, (base, z) = store.get(HANDS), _base(store.get(WALKER))
         ahead, left, up = hands.goal.centre.tolist()
@@ -266,7 +234,6 @@ class ReleaseBox(HandState):
         self._is_open = False
 
     def move(self, context: StateContext, hands: Hands) -> str | None:
-        """Lift the open hands."""
         if not hands.is_there:
             return None
         if self._is_open:

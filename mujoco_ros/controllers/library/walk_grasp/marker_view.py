@@ -16,7 +16,7 @@ from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
 from mujoco_ros.controllers.interface.inputs import PlanarPose
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.config_checks import check_positive
+from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 from mujoco_ros.controllers.library.walk.walker import Walker
 from mujoco_ros.controllers.planning.kinematics.floating_base_kinematics import (
     FloatingBaseKinematics,
@@ -29,7 +29,7 @@ _CORNERS = np.array([(-1.0, 1.0, 0.0), (1.0, 1.0, 0.0), (1.0, -1.0, 0.0), (-1.0,
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MarkerConfig:
+class MarkerConfig(CheckedConfig):
     """A marker of the dictionary 4X4_50.
 
     Attributes:
@@ -40,11 +40,11 @@ class MarkerConfig:
     """
 
     number: int
-    size: float
+    size: Positive
     pose: PoseConfig = field(default_factory=lambda: ORIGIN)
 
     def __post_init__(self) -> None:
-        check_positive(self, "size")
+        CheckedConfig.__post_init__(self)
         if not 0 <= self.number < 50:
             raise UserInputError(f"the number of a marker must be from 0 to 49, got {self.number}")
 
@@ -159,7 +159,6 @@ class MarkerView:
         """Set the camera.
 
         Args:
-            robot: The robot.
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
@@ -267,7 +266,6 @@ class MarkerView:
         """Return the poses that the object can have; runs in a thread of its own.
 
         Args:
-            image: An image.
             origin: Of the optical frame at its time.  # (3,)
             axes: The same.  # (3, 3)
 

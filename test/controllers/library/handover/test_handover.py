@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.evaluation.episode import run_episode
-from mujoco_ros.controllers.evaluation.trials.catalogue import trial
+from mujoco_ros.controllers.evaluation.trials import trial
 from mujoco_ros.controllers.evaluation.trials.handover import Perturbations
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.library.catalogue import load

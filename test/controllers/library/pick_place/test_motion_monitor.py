@@ -7,8 +7,7 @@ import pytest
 
 from mujoco_ros.control.references import References
 from mujoco_ros.controllers.interface.observation import Observation
-from mujoco_ros.controllers.library.pick_place.measuring.grip_monitor import MonitoredMotion
-from mujoco_ros.controllers.library.pick_place.measuring.motion_monitor import MotionMonitor
+from mujoco_ros.controllers.library.pick_place.motion_monitor import MonitoredMotion, MotionMonitor
 from mujoco_ros.model.pose import Pose
 
 PERIOD, MOST, SPEED, REACH = 0.01, 100.0, 2.5, 0.2

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.library.trot.legs import TOUCHDOWN_VELOCITY, swing_point
+from mujoco_ros.controllers.library.trot.gait import TOUCHDOWN_VELOCITY, swing_point
 
 START, GOAL = np.array([0.1, 0.2, 0.02]), np.array([0.3, 0.15, 0.0])
 DURATION, HEIGHT = 0.25, 0.07

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.observation import Observation, Pose
-from mujoco_ros.controllers.library.pick_place.measuring.averages import Average, PoseAverage
+from mujoco_ros.controllers.library.pick_place.task import Average, PoseAverage
 
 PERIOD = 0.01
 

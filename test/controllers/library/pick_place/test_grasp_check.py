@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from mujoco_ros.controllers.library.pick_place.measuring.grasp_check import (
+from mujoco_ros.controllers.library.pick_place.grasping import (
     Contact,
     Grasp,
+    ObjectShape,
     closure_flaw,
-    cone_flaw,
     grasp_contacts,
 )
-from mujoco_ros.controllers.library.pick_place.measuring.object_shape import ObjectShape
 from mujoco_ros.model.pose import Pose
 
 CUBE = ObjectShape(centre=np.zeros(3), half=np.full(3, 0.02), geoms=(0,))
@@ -94,9 +93,3 @@ def test_a_turned_cube_needs_friction():
     turned = grasp_contacts(held(turn=np.radians(25)), CUBE, PAD)
     assert closure_flaw(turned, 1.0) == ""
     assert "outside of the friction cone of 11°" in closure_flaw(turned, 0.2)
-
-
-def test_the_weight_must_be_inside_of_both_friction_cones():
-    assert cone_flaw(0.4, 9.81, 6.0, 0.7) == ""
-    flaw = cone_flaw(0.5, 9.81, 6.0, 0.7)
-    assert flaw == "0.50 kg need 4.9 N of friction, and 4.2 N are available"

@@ -1,13 +1,98 @@
-"""What a walking robot displays: feet, landing, support polygon, DCM and ZMP."""
+"""What walking robots display: feet, landing, support polygon, DCM and ZMP, and a panel."""
 
-from math import atan2, cos, sin
+from math import atan2, cos, pi, sin
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy.spatial import ConvexHull
 
-from mujoco_ros.controllers.interface.inputs import Colour, Drawing, DrawnLine, DrawnPoint
-from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep
+from mujoco_ros.controllers.estimation.base_estimator import BaseEstimator
+from mujoco_ros.controllers.fsm.state import StateContext
+from mujoco_ros.controllers.interface.inputs import (
+    BodyVelocity,
+    Colour,
+    Drawing,
+    DrawnLine,
+    DrawnPoint,
+    PlanarPose,
+)
+from mujoco_ros.controllers.interface.observation import Observation
+from mujoco_ros.controllers.library.walk.footsteps import LEFT, Footstep, joined
 from mujoco_ros.controllers.library.walk.walker import Walker
+from mujoco_ros.model.panel_items import (
+    Button,
+    DisplayedPlot,
+    DisplayedTable,
+    DisplayedValue,
+    PanelItem,
+)
+
+
+class WalkingRobot(Protocol):
+    """What the states use of a robot that walks with a velocity, a `Walker` or a `Trotter`."""
+
+    estimator: BaseEstimator
+    gait: Any
+    joints: np.ndarray
+    dcm_error: np.ndarray
+    goal: PlanarPose | None
+
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether it stands."""
+
+    def place(self) -> PlanarPose:
+        """Return its estimated place."""
+
+    def step(self, observation: Observation, velocity: BodyVelocity) -> np.ndarray:
+        """Return positions, velocities and torques of `joints` for the next tick.  # (3, n)"""
+
+
+class StandingPanel:
+    """Buttons for near goals, the position, the loads of the feet, and the error of the DCM.
+
+    Attributes:
+        standing: The robot, set in each tick.
+        is_sent: Whether a button has set its goal.
+    """
+
+    panel: ClassVar[tuple[PanelItem, ...]] = (
+        Button("Walk 1 m ahead", "walk_ahead"),
+        Button("Turn left", "turn_left"),
+        DisplayedValue("position", "position", "m", ("x", "y")),
+        DisplayedTable("Feet", "feet", ("foot", "load [N]")),
+        DisplayedPlot("Error of the DCM", "dcm_error", ("x", "y"), "m"),
+    )
+    standing: WalkingRobot
+    is_sent = False
+
+    def walk_ahead(self, _context: StateContext) -> None:
+        """Walk a metre forwards."""
+        self._send(PlanarPose(1.0, 0.0, 0.0))
+
+    def turn_left(self, _context: StateContext) -> None:
+        """Turn by a quarter to the left."""
+        self._send(PlanarPose(0.0, 0.0, 0.5 * pi))
+
+    def position(self) -> tuple[float, float]:
+        """Return the estimated position of the robot in the plane [m]."""
+        place = self.standing.place()
+        return place.x, place.y
+
+    def feet(self) -> list[tuple[str, float]]:
+        """Return the load of each foot [N]."""
+        estimator = self.standing.estimator
+        names = [sole.name for sole in estimator.soles]
+        return list(zip(names, estimator.loads.tolist(), strict=True))
+
+    def dcm_error(self) -> np.ndarray:
+        """Return the error of the divergent component of motion [m].  # (2,)"""
+        return self.standing.dcm_error
+
+    def _send(self, goal: PlanarPose) -> None:
+        """Set a goal relative to the robot, for the next `run`."""
+        self.standing.goal, self.is_sent = joined(self.standing.place(), goal), True
+
 
 _CORNERS = np.array([(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0)])
 """Of a sole, in half sizes; closed."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.host import IMAGE_GET, Image
-from mujoco_ros.controllers.library.pick_place.task import upright
+from mujoco_ros.controllers.library.pick_place.grasping import upright
 from mujoco_ros.model.pose import Pose
 
 NEAREST = 0.15

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from mujoco_ros.controllers.interface.host import Image
-from mujoco_ros.controllers.library.pick_place.measuring.box_detection import detect_box
-from mujoco_ros.controllers.library.pick_place.task import QUARTER, upright, yaw
+from mujoco_ros.controllers.library.pick_place.box_detection import detect_box
+from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
 from mujoco_ros.model.pose import Pose
 
 HEIGHT, WIDTH, FOCAL = 120, 160, 150.0
