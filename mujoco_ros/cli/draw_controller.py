@@ -5,8 +5,8 @@ import sys
 from collections.abc import Sequence
 
 from mujoco_ros.cli.command_line import add_output, report_errors, write_output
+from mujoco_ros.controllers.catalogue import load_table, names
 from mujoco_ros.controllers.fsm.state_diagram import draw
-from mujoco_ros.controllers.library.catalogue import load_table, names
 from mujoco_ros.extras import MissingExtraError, require
 
 

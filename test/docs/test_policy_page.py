@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 import yaml
 
-from mujoco_ros.controllers.library.catalogue import load
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.library.policy.config import (
     ActionConfig,
     InputConfig,

@@ -10,10 +10,10 @@ import pytest
 from extension_package import write_package
 from scripted_states import ROBOT, seen
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
 from mujoco_ros.controllers.fsm.state import STATES
 from mujoco_ros.controllers.fsm.table_reader import table_from_dict
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.sim.simulation import Simulation

@@ -8,9 +8,9 @@ import numpy as np
 
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.settings import StreamSettings
+from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.episode import initial_simulation
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.library.catalogue import load_table
 from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
 from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.model.errors import UserInputError

@@ -16,12 +16,11 @@ from typing import Any, BinaryIO
 import mujoco
 import numpy as np
 
+from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
 from mujoco_ros.controllers.fsm.fsm_controller import FsmController
-from mujoco_ros.controllers.library.catalogue import load_table
-from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
-from mujoco_ros.controllers.planning.planner import InlinePlanner
+from mujoco_ros.controllers.planning.planner import PLANNERS, InlinePlanner
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError

@@ -19,11 +19,10 @@ from mujoco_ros.bridge.ros_arguments import child_ros_arguments
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.control.gains import Gains
 from mujoco_ros.control.joints import INTERFACES
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.robot import RobotModel
-from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
-from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
+from mujoco_ros.controllers.planning.planner import PLANNERS, Planner, ProcessPlanner
 from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface

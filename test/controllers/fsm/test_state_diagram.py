@@ -3,8 +3,8 @@ from xml.etree import ElementTree
 import pytest
 from scripted_states import table
 
+from mujoco_ros.controllers import catalogue
 from mujoco_ros.controllers.fsm.state_diagram import draw
-from mujoco_ros.controllers.library import catalogue
 
 EVERYTHING = """
 rate: 100

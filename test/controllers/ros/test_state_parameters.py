@@ -6,7 +6,7 @@ from typing import Literal
 
 from sample_states import Ramp, controller, in_turn
 
-from mujoco_ros.controllers.library.catalogue import load, names
+from mujoco_ros.controllers.catalogue import load, names
 from mujoco_ros.controllers.ros.controller_settings import controller_name
 from mujoco_ros.controllers.ros.state_parameters import config_specs
 

@@ -10,12 +10,11 @@ import numpy as np
 from mujoco_ros.controllers.fsm.state import StateContext
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
-from mujoco_ros.controllers.library.planner_access import get_planner
 from mujoco_ros.controllers.planning.kinematics.chain import Chain, tool_ids, tool_names
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics, moving_dofs
 from mujoco_ros.controllers.planning.kinematics.limits import Payload
-from mujoco_ros.controllers.planning.planner import Planner
+from mujoco_ros.controllers.planning.planner import Planner, get_planner
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.pose import Pose

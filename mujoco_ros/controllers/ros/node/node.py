@@ -17,12 +17,11 @@ from std_srvs.srv import Trigger
 from mujoco_ros.bridge.diagnostics.report import PERIOD_S, DiagnosticPublisher
 from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.parameters.parameters import Parameters
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
-from mujoco_ros.controllers.library.catalogue import load
-from mujoco_ros.controllers.library.planner_access import PLANNERS
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits
-from mujoco_ros.controllers.planning.planner import Planner, ProcessPlanner
+from mujoco_ros.controllers.planning.planner import PLANNERS, Planner, ProcessPlanner
 from mujoco_ros.controllers.planning.requests import JointMove, MotionPlan
 from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS, controller_name
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from moving_robot import MovingRobot
 
+from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.inputs import (
     GOAL_INPUT,
     VELOCITY_INPUT,
@@ -15,7 +16,6 @@ from mujoco_ros.controllers.interface.inputs import (
     PlanarPose,
     VelocityInput,
 )
-from mujoco_ros.controllers.library.catalogue import load
 from mujoco_ros.controllers.library.trot.trot_states import TROTTER
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError

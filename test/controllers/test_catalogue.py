@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from extension_package import write_package
 
+from mujoco_ros.controllers import catalogue
 from mujoco_ros.controllers.fsm import state
-from mujoco_ros.controllers.library import catalogue
 from mujoco_ros.model.errors import UserInputError
 
 FILE = """
