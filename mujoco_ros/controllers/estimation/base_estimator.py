@@ -240,7 +240,6 @@ class BaseEstimator:
         """Prepare for a robot.
 
         Args:
-            robot: The robot.
             feet: Names of the bodies that carry it.
             imu: Name of the IMU's site; empty is the only one of the base that is observed, or
                 else the only one of the robot.

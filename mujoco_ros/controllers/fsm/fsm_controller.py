@@ -22,7 +22,6 @@ class FsmController:
     and the robot holds its position.
 
     Attributes:
-        table: The table.
         machine: The state machine.
         store: Values shared by the states and the host.
         stores: Of a table of several robots, the values of each robot by its name in the table.

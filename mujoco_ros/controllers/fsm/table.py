@@ -210,7 +210,6 @@ def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> State
     """Return a state in which every state inside has the robot of the enclosing one.
 
     Args:
-        state: The state.
         robots: Names of robots by the name that the table uses.
         where: Beginning of an error message.
 
@@ -322,7 +321,6 @@ class TransitionEvent:
     Attributes:
         number: Position in the log, from 1 on.
         time: Time of the tick in which the goal state started [s].
-        transition: The transition.
         reason: Why it was made.
     """
 

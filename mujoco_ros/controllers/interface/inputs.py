@@ -134,7 +134,6 @@ class DrawnLine(NamedTuple):
     Attributes:
         name: Namespace of its marker.
         points: In the frame of the base [m].  # (n, 3)
-        colour: Its colour.
         width: [m]
     """
 
@@ -150,7 +149,6 @@ class DrawnPoint(NamedTuple):
     Attributes:
         name: Namespace of its marker.
         position: In the frame of the base [m].  # (3,)
-        colour: Its colour.
         diameter: [m]
     """
 
@@ -161,12 +159,7 @@ class DrawnPoint(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """What a controller displays at a tick.
-
-    Attributes:
-        lines: The lines.
-        points: The points.
-    """
+    """What a controller displays at a tick."""
 
     lines: tuple[DrawnLine, ...]
     points: tuple[DrawnPoint, ...]

@@ -133,7 +133,6 @@ class ControllerTopics:
         Args:
             endpoints: Endpoints of the controller's node.
             controller: The controller, before it is configured.
-            robot: The robot.
             submit: Calls a function in the controller's thread.
             now: Returns the robot's time there [s].
         """

@@ -89,7 +89,6 @@ class HostedController(Component):
     """A controller with its own ROS node, in the process and threads of the simulator.
 
     Attributes:
-        settings: The settings.
         node: The node, named after the controller.
         host: The host of the controller.
     """
@@ -107,7 +106,6 @@ class HostedController(Component):
 
         Args:
             context: The simulator's node; its arguments can have parameters of the controller.
-            settings: The settings of the controller.
             controllers: The controllers of the simulation, to which it is added.
             show_gains: Updates the simulator's gain parameters.
 
@@ -266,8 +264,6 @@ class ControllerServices(Component):
         """Serve them.
 
         Args:
-            context: The node.
-            hosted: The hosted controllers.
             controllers: The same, for the physics thread.
         """
         self._simulation, self._controllers = context.simulation, controllers

@@ -83,7 +83,6 @@ class LifecycleInterface:
 
         Args:
             endpoints: Endpoints of the controller's node.
-            supervised: The controller.
             submit: Calls functions in the controller's thread.
             pauses: All reasons of `SupervisedController.pause`.
             activation: Serves the transitions ``activate`` and ``deactivate`` beside those of the

@@ -57,7 +57,6 @@ class ControllerCameras:
         """Request an image of the current sample.
 
         Args:
-            camera: Name of a camera.
             sampled: Simulated time of the sample [s].
             time: Time of its tick [s].
 

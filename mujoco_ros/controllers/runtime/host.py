@@ -70,8 +70,6 @@ class ControllerHost:
         """Prepare a controller for a robot.
 
         Args:
-            simulation: The simulation.
-            controller: The controller.
             robot: Name of the robot; empty is the only one with joints. Of a table with several,
                 see `find_robots`.
             rendering: OpenGL backend of its cameras: auto, egl or osmesa.

@@ -22,7 +22,6 @@ class RenderRequest:
     """A camera, and the state to render.
 
     Attributes:
-        camera: The camera.
         time: Simulated time [s].
         qpos: Joint positions.  # (nq,)
         mocap_pos: Positions of mocap bodies [m].  # (nmocap, 3)
@@ -45,7 +44,6 @@ class RenderWorker:
         """Render `model`.
 
         Args:
-            model: The model.
             backend: OpenGL backend: auto, egl or osmesa.
             seed: Seed of the cameras' noise.
         """

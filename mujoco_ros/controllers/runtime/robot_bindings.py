@@ -128,10 +128,8 @@ class RobotBinding:
         plant: The simulated plant.
         index: Index of the robot in the layout.
         part: The robot's part of the scene.
-        robot: Name of the robot.
         observations: Source of the observations.
         access: Access to gains and poses.
-        cameras: The cameras.
         control: The command arbitration of the robot.
         joints: Names of the joints that the controller commands, in model order.
         count: Number of the robot's joints.
@@ -143,7 +141,6 @@ class RobotBinding:
         """Bind to the robot with an index.
 
         Args:
-            simulation: The simulation.
             index: Index of the robot in the layout.
             rendering: OpenGL backend of its cameras.
             joints: Names of the joints of the group; empty for all.
@@ -236,7 +233,6 @@ class RobotBindings:
     Attributes:
         each: The binding of each robot; a single robot has an empty name.
         plant: The simulated plant.
-        robot: Names of the robots.
     """
 
     def __init__(

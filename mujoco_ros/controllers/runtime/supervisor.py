@@ -173,7 +173,6 @@ class SupervisedController:
     All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
-        controller: The controller.
         machine: Its state machine.
         log: Record of the transitions, with those caused by errors, resets and pauses.
         state: Active state of the machine, `ERROR`, or the reason of a pause.

@@ -35,7 +35,6 @@ class InverseDynamicsControl(WholeBodyProgram):
         body: The measured configuration.
         joints: Indices of the robot's joints that move.  # (n,)
         period: Time between two ticks [s].
-        contacts: The contacts.
         velocity: Measured velocities of all degrees of freedom.  # (6 + n,)
         acceleration: Accelerations since the last step.  # (6 + n,)
         torque: Torques of the joints [Nm or N].  # (n,)
@@ -62,7 +61,6 @@ class InverseDynamicsControl(WholeBodyProgram):
         """Begin in the initial configuration; call `update` before a `step`.
 
         Args:
-            robot: The robot.
             part: Name of a body of the robot, without its prefix.
             tasks: The tasks, without those of the contacts.
             contacts: The contacts; each may become active and inactive at any tick.

@@ -44,7 +44,6 @@ class WholeBodyProgram:
         """Begin in the initial configuration.
 
         Args:
-            robot: The robot.
             part: Name of a body of the robot, without its prefix.
             period: Time between two ticks [s].
             joints: Names of the joints that move; empty for all. The others stay in their initial

@@ -44,9 +44,7 @@ class WholeBodyControl(WholeBodyProgram):
         """Begin in the initial configuration.
 
         Args:
-            robot: The robot.
             part: Name of a body of the robot, without its prefix.
-            tasks: The tasks.
             period: Time between two ticks [s].
             joints: Names of the joints that move; empty for all. The others stay in their initial
                 positions.

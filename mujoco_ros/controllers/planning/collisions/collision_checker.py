@@ -49,7 +49,6 @@ class CollisionChecker:
     of them, so thin obstacles cannot be missed.
 
     Attributes:
-        chain: The chain.
         scene: The planning scene around the chain.
         model: The private copy.
         checks: Number of configurations checked in this scene.

@@ -77,7 +77,6 @@ class HeldObject:
     """A free object in the hand, which moves with the tool.
 
     Attributes:
-        object: Its name.
         pose: Its pose in the tool's frame.
     """
 

@@ -29,7 +29,6 @@ class FloatingBaseKinematics:
         """Find the base.
 
         Args:
-            model: The model.
             qpos: Addresses of the robot's joints in qpos.  # (n,)
             dof: Addresses of the robot's joints in qvel.  # (n,)
             part: Name of a body of the robot, with its prefix.

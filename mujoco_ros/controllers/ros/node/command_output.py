@@ -35,11 +35,7 @@ _MIN_INTERVAL_S = 0.1
 
 
 class CommandOutput(ABC):
-    """Publishes joint commands.
-
-    Attributes:
-        topic: Name of the topic.
-    """
+    """Publishes joint commands."""
 
     _publisher: Publisher
 

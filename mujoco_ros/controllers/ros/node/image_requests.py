@@ -111,7 +111,6 @@ class ImageRequests:
             endpoints: Endpoints of the controller's node.
             layout: The cameras and objects of the scene.
             index: Index of the robot.
-            robot: The robot.
             lockstep: Whether the clock of a simulator waits for the controller.
             changed: Called when `busy` may have ended.
         """

@@ -58,7 +58,6 @@ class Inbox:
     The subscription has a queue of depth 1, because a slow machine would process old messages.
 
     Attributes:
-        topic: Name of the topic.
         newest: The newest message; None before the first.
         count: Number of messages.
     """
@@ -78,7 +77,6 @@ class Inbox:
         Args:
             endpoints: Opens the subscription.
             kind: Type of the messages.
-            topic: Name of the topic.
             qos: Quality of service; its depth is ignored.
             received: Called after each message.
             polled: Whether messages arrive in `poll` only. Others then cost nothing.
