@@ -27,7 +27,7 @@ class AttitudeFilter:
     """Complementary filter of angular velocity and specific force.
 
     The angular velocity is integrated; the direction of the specific force corrects the tilt and
-    the bias of the gyroscope, as long as its magnitude is near that of gravity. At first, the mean
+    the bias of the gyroscope, as long as its magnitude is near gravity. At first, the mean
     of the measured tilts is used. Yaw begins at zero and drifts with the bias about the vertical,
     which nothing measures.
 
@@ -360,7 +360,7 @@ class BaseEstimator:
         return self.base
 
     def _orient(self, imu: ImuReading, site: int, period: float, q: np.ndarray) -> None:
-        """Compute the orientation of the base from that of the IMU.
+        """Compute the orientation of the base from the orientation of the IMU.
 
         Without a measured orientation, the yaw of the base begins at zero.
         """

@@ -92,7 +92,7 @@ class StateReferences(References):
                 raise ValueError(f"references.{name} was made read-only")
 
     def replace_nan(self, q: np.ndarray) -> None:
-        """Set values that are NaN to those of a controller's start: hold the measured `q`."""
+        """Hold the measured `q` at rest where values are NaN, as at a controller's start."""
         missing = np.isnan(self._values)
         if missing.any():
             held = np.zeros_like(self._values)

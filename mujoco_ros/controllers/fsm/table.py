@@ -214,8 +214,8 @@ def with_robots(state: StateDef, robots: Mapping[str, str], where: str) -> State
         where: Beginning of an error message.
 
     Raises:
-        UserInputError: A state names a robot that the table does not have, or that differs from
-            the one of the enclosing state.
+        UserInputError: A state names a robot that the table does not have, or another one than
+            the enclosing state.
     """
     if state.robot and state.robot not in robots:
         if not robots:

@@ -37,12 +37,12 @@ class _CycleChecker:
     def check(self, states: Mapping[str, StateDef]) -> None:
         """Check the states of a machine."""
         goals = {name: self._goal(state) for name, state in states.items()}
-        done: set[str] = set()
+        checked: set[str] = set()
         for first in states:
             path: list[str] = []
             name: str | None = first
-            while name is not None and name not in done:
-                done.add(name)
+            while name is not None and name not in checked:
+                checked.add(name)
                 path.append(name)
                 name = goals[name]
             if name in path:

@@ -80,7 +80,7 @@ class PlanarGoal(NamedTuple):
     """Where a robot shall go.
 
     Attributes:
-        pose: In the frame of the estimated odometry, or in that of the base.
+        pose: In the frame of the estimated odometry or of the base.
         is_relative: Whether it is in the frame of the base.
     """
 

@@ -25,8 +25,8 @@ CONTROLLER_PARAMETERS = (
         name="controllers",
         default=NO_NAMES,
         description="Names of several controllers, instead of `controller`: of their nodes, in the "
-        "order of their ticks. Without a parameter `<controller>.type`, also that of the shipped "
-        "controller; a path of a YAML file is possible, too",
+        "order of their ticks. Without a parameter `<controller>.type`, the name is also the "
+        "shipped controller's; a path of a YAML file is possible, too",
         read_only=True,
     ),
     ParameterSpec(

@@ -51,7 +51,7 @@ class DrawingTopic:
     """Publishes a drawing twenty times a second while the topic is subscribed."""
 
     def __init__(self, endpoints: Endpoints, frame: str) -> None:
-        """Open the topic; `frame` is that of the robot's base."""
+        """Open the topic; markers are in `frame`, of the robot's base."""
         self._frame, self._last, self._subscriptions = frame, 0.0, 0
         self._has_failed = False
         self._publisher = endpoints.publisher(MarkerArray, TOPIC, RELIABLE, self._count)
@@ -181,12 +181,12 @@ class ControllerTopics:
         goal = PlanarGoal(PlanarPose(it.position.x, it.position.y, yaw), frame != ODOM)
         self._pass_on(self._goal_topic, partial(self._goal.receive, goal))
 
-    def _pass_on(self, topic: str, take: Callable[[float], None]) -> None:
+    def _pass_on(self, topic: str, store: Callable[[float], None]) -> None:
         """Call a function with the robot's time in the controller's thread."""
 
         def receive() -> None:
             try:
-                take(self._now())
+                store(self._now())
             except UserInputError as error:
                 self._rejections.report(topic, "refused", str(error))
 

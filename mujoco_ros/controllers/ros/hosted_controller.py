@@ -75,14 +75,14 @@ class GainDisplay:
             snapshot = self._simulation.commands.submit(self._read, urgent=True)
         except QueueFullError:
             return  # the simulation is shutting down
-        snapshot.add_done_callback(lambda done: later(self._endpoints.node, self._update, done))
+        snapshot.add_done_callback(lambda read: later(self._endpoints.node, self._update, read))
 
     def _read(self) -> GainSnapshot:
         return self._simulation.gains.changes, self._simulation.gains.by_robot()
 
-    def _update(self, done: "Future[GainSnapshot]") -> None:
-        if not done.cancelled():
-            self._show(*done.result())
+    def _update(self, snapshot: "Future[GainSnapshot]") -> None:
+        if not snapshot.cancelled():
+            self._show(*snapshot.result())
 
 
 class HostedController(Component):

@@ -85,8 +85,8 @@ class LifecycleInterface:
             endpoints: Endpoints of the controller's node.
             submit: Calls functions in the controller's thread.
             pauses: All reasons of `SupervisedController.pause`.
-            activation: Serves the transitions ``activate`` and ``deactivate`` beside those of the
-                table, which precede them.
+            activation: Serves the transitions ``activate`` and ``deactivate``, unless the table has
+                such labels itself.
 
         Raises:
             UserInputError: There are more states or transitions than the messages can number.
@@ -143,9 +143,9 @@ class LifecycleInterface:
         self._answer_transitions(answer, self._transitions)
 
     def _get_available(self, _request: Any, answer: Responder) -> None:
-        def respond(done: "Future[tuple[Transition, ...]]") -> None:
-            failed = done.cancelled() or done.exception()
-            self._answer_transitions(answer, () if failed else done.result())
+        def respond(available: "Future[tuple[Transition, ...]]") -> None:
+            failed = available.cancelled() or available.exception()
+            self._answer_transitions(answer, () if failed else available.result())
 
         try:
             self._submit(self._available).add_done_callback(respond)
@@ -166,11 +166,11 @@ class LifecycleInterface:
     def _change_state(self, request: srv.ChangeState.Request, answer: Responder) -> None:
         wanted = request.transition
         try:
-            done = self._submit(partial(self._request, wanted.label, wanted.id))
+            requested = self._submit(partial(self._request, wanted.label, wanted.id))
         except QueueFullError as error:
             self._answer_change(answer, str(error))
         else:
-            done.add_done_callback(partial(self._respond_to_change, answer))
+            requested.add_done_callback(partial(self._respond_to_change, answer))
 
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
@@ -196,10 +196,11 @@ class LifecycleInterface:
             if state == ERROR or is_start == (state == INACTIVE):
                 yield Transition(id=number, label=label, start=state, goal=goals[label])
 
-    def _respond_to_change(self, answer: Responder, done: "Future[Transition]") -> None:
+    def _respond_to_change(self, answer: Responder, requested: "Future[Transition]") -> None:
         """Respond to a request; in the controller's thread."""
-        error = None if done.cancelled() else done.exception()
-        rejection = "the controller is shutting down" if done.cancelled() else ""
+        is_cancelled = requested.cancelled()
+        error = None if is_cancelled else requested.exception()
+        rejection = "the controller is shutting down" if is_cancelled else ""
         self._answer_change(answer, rejection if error is None else str(error) or repr(error))
 
     def _answer_change(self, answer: Responder, rejection: str) -> None:

@@ -43,7 +43,7 @@ class ControllerCameras:
 
         Args:
             plant: The simulated model and its state.
-            index: Index of the robot, whose cameras precede those of the scene of the same name.
+            index: Index of the robot, whose cameras precede the scene's cameras of the same name.
             seed: Seed of the cameras' noise.
             backend: OpenGL backend: auto, egl or osmesa.
         """

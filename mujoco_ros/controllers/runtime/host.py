@@ -264,7 +264,7 @@ class ControllerHost:
             self._release()
 
     def _await(self, awaited: Sequence["Future[Any]"], next_tick: float) -> None:
-        """Collect the futures of the next tick: those of the states, and images that are due."""
+        """Collect what the next tick waits for: futures of the states, and images that are due."""
         self._awaited = list(self._bindings.unfinished(next_tick, awaited))
         for future in self._awaited:
             future.add_done_callback(lambda _: self._simulation.commands.wake())

@@ -16,7 +16,7 @@ from mujoco_ros.sim.plant import Plant
 
 
 class ObservationSource:
-    """Creates observations from the current sample; names are those of topics and TF frames.
+    """Creates observations from the current sample; sensors have the names of their topics.
 
     A wrench is the load of the child body on its parent, for any sign of the topics; MuJoCo
     reports the opposite sign.

@@ -46,7 +46,7 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     Args:
         plant: The simulated plant.
         table: The robots of the table; empty for a single one, which has an empty name.
-        robot: Name of the single robot; or changed names for those of the table, as in
+        robot: Name of the single robot; or other robots for names of the table, as in
             ``left=arm_1, right=arm_2``.
 
     Raises:
@@ -55,11 +55,11 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     if not table:
         return {"": find_robot(plant, robot)}
     names = dict(table)
-    for part in robot.split(",") if robot else ():
-        name, equals, given = (it.strip() for it in part.partition("="))
+    for pair in robot.split(",") if robot else ():
+        name, equals, given = (it.strip() for it in pair.partition("="))
         if not equals or name not in table:
             example = ", ".join(f"{it}=<robot>" for it in table)
-            raise UserInputError(f"robot '{part.strip()}': expected {example}")
+            raise UserInputError(f"robot '{pair.strip()}': expected {example}")
         names[name] = given
     found = {name: find_robot(plant, given) for name, given in names.items()}
     for name, index in found.items():
@@ -120,7 +120,7 @@ _ROUNDING_S = 1e-9
 
 
 def robot_cameras(layout: ModelLayout, index: int) -> dict[str, Camera]:
-    """Return cameras by name; those of the robot with an index precede others of the same name."""
+    """Return cameras by name; the robot's own cameras precede others of the same name."""
     cameras = {camera.name: camera for camera in layout.every_camera}
     return cameras | {camera.name: camera for camera in layout.robots[index].cameras}
 

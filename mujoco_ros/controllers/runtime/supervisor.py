@@ -214,7 +214,7 @@ class SupervisedController:
         self._update()
 
     def reset(self, label: str = "") -> None:
-        """Reset the controller, also after an error; `label` is that of the event."""
+        """Reset the controller, also after an error; `label` is the event's label."""
         self.error = ""
         self._uncommanded = None
         self.nan_references.reset()
@@ -280,7 +280,7 @@ class SupervisedController:
         self._update(label)
 
     def resume(self, label: str = _RESUME) -> None:
-        """Report that ticks continue; `label` is that of the event."""
+        """Report that ticks continue; `label` is the event's label."""
         self._pause_reason = ""
         self._update(label)
 

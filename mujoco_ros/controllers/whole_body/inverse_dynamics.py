@@ -24,7 +24,7 @@ class InverseDynamicsControl(WholeBodyProgram):
     equations, the others limit the torques τ. Forces are in the friction pyramids of their
     contacts. A task whose velocity is v and shall be vᵢ accelerates with
     aᵢ = rate (vᵢ − v) + acceleration. Contacts are tasks with a large weight, and limits of joints
-    yield to those of torques, so that the program always has a solution.
+    yield to limits of torques, so that the program always has a solution.
 
     The references of the joints are integrals of the accelerations, which leak to what is measured,
     similar to M. A. Hopkins et al., Optimization-Based Whole-Body Control of a Series Elastic
@@ -62,7 +62,7 @@ class InverseDynamicsControl(WholeBodyProgram):
 
         Args:
             part: Name of a body of the robot, without its prefix.
-            tasks: The tasks, without those of the contacts.
+            tasks: The tasks besides the contacts, which are tasks, too.
             contacts: The contacts; each may become active and inactive at any tick.
             period: Time between two ticks [s].
             joints: Names of the joints that move; empty for all. The others stay in their initial

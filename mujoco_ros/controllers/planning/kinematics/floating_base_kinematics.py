@@ -13,8 +13,8 @@ _FREE = int(mujoco.mjtJoint.mjJNT_FREE)
 class FloatingBaseKinematics:
     """Positions and velocities of a robot with a floating base, on a private MjData.
 
-    The degrees of freedom are those of the base (linear along the axes of ``world``, angular along
-    those of the base), then the robot's joints.
+    The degrees of freedom are three linear ones of the base along the axes of ``world``, three
+    angular ones along the axes of the base, then the robot's joints.
 
     Attributes:
         model: Robot and scene; constant.

@@ -129,7 +129,7 @@ class InverseKinematics:
         return min(solutions, key=lambda attempt: _distance(attempt.q, near)).q
 
     def follow(self, pose: Pose, near: np.ndarray) -> np.ndarray:
-        """Return the configuration of a pose a small step away from that of `near`.
+        """Return the configuration of a pose that is a small step away from the tool at `near`.
 
         Collisions are not checked.
 

@@ -88,7 +88,7 @@ class ImageRequests:
     """Subscribes to cameras while images are requested.
 
     The pose of a camera follows from the joints at the time of its image and from the model, whose
-    cameras have the same poses as those of the robot.
+    cameras have the same poses as the real ones.
 
     In lockstep, an image shows the state of the tick that requested it: the clock waits while the
     camera is triggered. It is delivered at the same tick as by a simulator that hosts the
@@ -105,7 +105,7 @@ class ImageRequests:
         lockstep: bool = False,
         changed: Callable[[], object] = lambda: None,
     ) -> None:
-        """Serve the robot with an index, by its own cameras and those of the scene.
+        """Serve the robot with an index, by its own cameras and the scene's cameras.
 
         Args:
             endpoints: Endpoints of the controller's node.

@@ -108,7 +108,7 @@ class Inbox:
         with self._subscription.handle:
             taken = self._subscription.handle.take_message(self._kind, True)
         if taken is not None:
-            self._take(taken[0])
+            self._receive(taken[0])
 
     def renew(self) -> None:
         """Open the subscription again; the old one is closed when the new one is discovered."""
@@ -120,10 +120,10 @@ class Inbox:
         self._endpoints.close(self._subscription)
 
     def _subscribe(self) -> Subscription:
-        take = None if self._polled else self._take
-        return self._endpoints.subscription(self._kind, self.topic, take, self._qos, raw=True)
+        receive = None if self._polled else self._receive
+        return self._endpoints.subscription(self._kind, self.topic, receive, self._qos, raw=True)
 
-    def _take(self, data: bytes) -> None:
+    def _receive(self, data: bytes) -> None:
         self.newest = StampedMessage(self._kind, data)
         self.count += 1
         if self._received is not None:
@@ -195,10 +195,10 @@ class ObjectFrames:
         self._endpoints = endpoints
         self._fixed: set[str] = set()
         self._subscriptions = [
-            endpoints.subscription(TFMessage, topic, take, qos)
-            for topic, take, qos in (
-                (_TF, self.take, TF),
-                ("/tf_static", self.take_static, LATCHED),
+            endpoints.subscription(TFMessage, topic, receive, qos)
+            for topic, receive, qos in (
+                (_TF, self.receive, TF),
+                ("/tf_static", self.receive_static, LATCHED),
             )
             if objects
         ]
@@ -218,11 +218,11 @@ class ObjectFrames:
     def renew(self) -> None:
         """Open the subscription of /tf again, as `Inbox.renew` does."""
         endpoints, outdated = self._endpoints, self._subscriptions[0]
-        self._subscriptions[0] = endpoints.subscription(TFMessage, _TF, self.take, TF)
+        self._subscriptions[0] = endpoints.subscription(TFMessage, _TF, self.receive, TF)
         endpoints.later(DISCOVERY_S, lambda: endpoints.close(outdated))
 
     def forget(self, stamp: int) -> None:
-        """Remove the frames of all objects, except those of a stamp [ns]."""
+        """Remove the frames of all objects, unless they have a stamp [ns]."""
         for name in self._objects:
             if self.stamp(name) != stamp:
                 self._frames.pop(name, None)
@@ -255,13 +255,13 @@ class ObjectFrames:
         """Return the time until which the pose of a frame is extrapolated [s]."""
         return self._frames[name].stamp / NANOSECONDS + _MAX_EXTRAPOLATION_S
 
-    def take(self, message: TFMessage) -> None:
+    def receive(self, message: TFMessage) -> None:
         """Process one message."""
         self._update(message)
         if self._received is not None:
             self._received()
 
-    def take_static(self, message: TFMessage) -> None:
+    def receive_static(self, message: TFMessage) -> None:
         """Process one message of ``/tf_static``."""
         self._update(message, is_static=True)
         if self._received is not None:

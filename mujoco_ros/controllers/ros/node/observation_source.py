@@ -238,7 +238,7 @@ class TopicObservationSource:
         """Return the observation at the stamp of the newest joint states.
 
         Raises:
-            UserInputError: The joint states are not those of the robot.
+            UserInputError: The joint states lack a joint of the robot, or values.
         """
         joints = self._reader.read(self._joint_states.message)
         self._poll()

@@ -124,7 +124,7 @@ class ControllerPacing:
         if stamp != self._stamp:
             self._stamp, self._received_at = stamp, now
             self._response = None  # the tick is void
-            due = self._ticker.take(stamp)
+            due = self._ticker.action(stamp)
             if due is not Due.NOTHING:
                 self._due = due
             if due in (Due.BEGIN, Due.LEAP):

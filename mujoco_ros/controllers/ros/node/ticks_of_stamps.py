@@ -52,7 +52,7 @@ class Ticker:
         self._last: float | None = None  # message [s]
         self._tick = 0.0  # last one [s]
 
-    def take(self, stamp: int) -> Due:
+    def action(self, stamp: int) -> Due:
         """Return the action for a message with a stamp [ns]."""
         now, last = stamp / NANOSECONDS, self._last
         if self._exact and not self.is_multiple(now):

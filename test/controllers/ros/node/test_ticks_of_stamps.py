@@ -9,7 +9,7 @@ MS = 1_000_000
 
 def ticks(ticker: Ticker, stamps: list[float]) -> list[float]:
     """Return the stamps [ms] that are ticks, of any kind."""
-    return [at for at in stamps if ticker.take(round(at * MS)) is not Due.NOTHING]
+    return [at for at in stamps if ticker.action(round(at * MS)) is not Due.NOTHING]
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,12 @@ def test_in_lockstep_only_multiples_of_the_period_are_ticks():
 
 def test_a_repeated_stamp_is_one_tick_and_gaps_are_counted():
     ticker = Ticker(0.005, 0.5)
-    actions = [ticker.take(round(at * MS)) for at in (5, 10, 10, 15, 40, 45)]
+    actions = [ticker.action(round(at * MS)) for at in (5, 10, 10, 15, 40, 45)]
     assert actions == [Due.BEGIN, Due.TICK, Due.NOTHING, Due.TICK, Due.TICK, Due.TICK]
     assert (ticker.ticks, ticker.missed) == (5, 4)
 
 
 def test_a_jump_of_the_stamps_restarts():
     ticker = Ticker(0.005, 0.5)
-    actions = [ticker.take(at * MS) for at in (5000, 5005, 10, 15, 515, 1016)]
+    actions = [ticker.action(at * MS) for at in (5000, 5005, 10, 15, 515, 1016)]
     assert actions == [Due.BEGIN, Due.TICK, Due.BEGIN, Due.TICK, Due.TICK, Due.LEAP]
