@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mujoco_ros.cli.command_line import add_output, report_errors, write_output
 from mujoco_ros.controllers.catalogue import load_table, names
 from mujoco_ros.controllers.fsm.state_diagram import draw
-from mujoco_ros.extras import MissingExtraError, require
+from mujoco_ros.extras import require
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -15,11 +15,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
 
     def write() -> int:
-        try:
-            require("diagrams", "a diagram with arrows")
-        except MissingExtraError as error:
-            print(f"mujoco_ros: warning: {error}", file=sys.stderr)
-        write_output(draw(load_table(options.controller)), options.output)
+        table = load_table(options.controller)
+        require("diagrams", "a diagram")
+        write_output(draw(table), options.output)
         return 0
 
     return report_errors(write)

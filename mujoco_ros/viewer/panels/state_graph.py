@@ -13,7 +13,6 @@ from mujoco_ros.controllers.fsm.diagram_layout import (
     DiagramBox,
     DiagramLayout,
     DiagramLink,
-    Measure,
     Point,
     Route,
     lay_out,
@@ -78,8 +77,7 @@ def _layout(
         for state in states
     ]
     links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
-    measure = Measure(width=lambda _: 0.0, line=0.0, head=style.ARROW_HEAD, gap=16.0, clear=20.0)
-    return lay_out(boxes, links, measure)
+    return lay_out(boxes, links, gap=18.0, head=style.ARROW_HEAD)
 
 
 def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:

@@ -8,14 +8,12 @@ from hypothesis import strategies as st
 from mujoco_ros.controllers.fsm.diagram_layout import (
     BoxPlacement,
     DiagramBox,
-    DiagramLayout,
     DiagramLink,
-    Measure,
     Point,
     lay_out,
 )
 
-MEASURE = Measure(width=lambda text: 6.0 * len(text))
+SIZES = {"gap": 20.0, "head": 8.0}
 ABC = [DiagramBox(name=name, width=50.0, height=30.0) for name in "ABC"]
 
 
@@ -34,13 +32,7 @@ def graphs(draw: st.DrawFn) -> tuple[list[DiagramBox], list[DiagramLink]]:
     name = st.sampled_from(names)
     drawn = draw(st.sets(st.tuples(name, name, st.booleans()), max_size=24))
     links = [
-        DiagramLink(
-            start=start,
-            goal=goal,
-            aside=aside,
-            lines=tuple(draw(st.lists(st.just("slipped"), max_size=3))),
-        )
-        for start, goal, aside in sorted(drawn)
+        DiagramLink(start=start, goal=goal, aside=aside) for start, goal, aside in sorted(drawn)
     ]
     return boxes, links
 
@@ -50,19 +42,6 @@ def overlap(one: BoxPlacement, other: BoxPlacement, by: float = 0.5) -> bool:
         min(one.right, other.right) - max(one.x, other.x) > by
         and min(one.bottom, other.bottom) - max(one.y, other.y) > by
     )
-
-
-def texts(layout: DiagramLayout) -> list[BoxPlacement]:
-    return [
-        BoxPlacement(
-            x=route.text.x,
-            y=route.text.y,
-            width=max(map(MEASURE.width, route.link.lines)),
-            height=MEASURE.line * len(route.link.lines),
-        )
-        for route in layout.routes
-        if route.link.lines
-    ]
 
 
 def distance(point: Point, place: BoxPlacement) -> float:
@@ -76,7 +55,7 @@ def distance(point: Point, place: BoxPlacement) -> float:
 @given(graphs())
 def test_boxes_of_any_graph_do_not_overlap_and_arrows_connect_them(graph):
     boxes, links = graph
-    layout = lay_out(boxes, links, MEASURE)
+    layout = lay_out(boxes, links, **SIZES)
     assert layout.places.keys() == {box.name for box in boxes}
     assert [route.link for route in layout.routes] == links
     for box in boxes:
@@ -84,7 +63,7 @@ def test_boxes_of_any_graph_do_not_overlap_and_arrows_connect_them(graph):
         assert (place.width, place.height) == (box.width, box.height)
     for one, other in combinations(layout.places.values(), 2):
         assert not overlap(one, other)
-    for place in (*layout.places.values(), *texts(layout)):
+    for place in layout.places.values():
         assert min(place.x, place.y) >= -1.0
         assert place.right <= layout.width + 1.0
         assert place.bottom <= layout.height + 1.0
@@ -97,14 +76,14 @@ def test_boxes_of_any_graph_do_not_overlap_and_arrows_connect_them(graph):
 @pytest.mark.usefixtures("graphviz")
 def test_a_chain_is_vertical_in_the_order_of_its_arrows():
     links = [DiagramLink(start=start, goal=goal) for start, goal in pairwise("ABC")]
-    a, b, c = (lay_out(ABC, links, MEASURE).places[name] for name in "ABC")
+    a, b, c = (lay_out(ABC, links, **SIZES).places[name] for name in "ABC")
     assert a.x == pytest.approx(b.x, abs=1.0) == pytest.approx(c.x, abs=1.0)
     assert a.bottom < b.y < b.bottom < c.y
 
 
 def test_without_graphviz_boxes_are_a_list(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygraphviz", None)
-    layout = lay_out(ABC, [DiagramLink(start="A", goal="B")], MEASURE)
+    layout = lay_out(ABC, [DiagramLink(start="A", goal="B")], **SIZES)
     a, b, c = (layout.places[name] for name in "ABC")
     assert a.bottom < b.y < b.bottom < c.y
     assert (layout.height, layout.routes) == (c.bottom, ())

@@ -40,7 +40,10 @@ pytest.importorskip("pygraphviz")
 
 def strings(svg: str) -> list[str]:
     root = ElementTree.fromstring(svg)
-    return [element.text or "" for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    return [
+        (element.text or "").replace("\u00a0", " ")
+        for element in root.iter("{http://www.w3.org/2000/svg}text")
+    ]
 
 
 def test_every_state_and_label_of_a_table_is_in_the_diagram():
@@ -65,10 +68,21 @@ def test_every_state_and_label_of_a_table_is_in_the_diagram():
 
 
 def test_requests_are_dashed_and_failures_are_red():
-    dashed = draw(table(EVERYTHING)).count('stroke-dasharray="5 3"')
+    dashed = draw(table(EVERYTHING)).count('stroke-dasharray="5,2"')
     plain = EVERYTHING.replace("trigger: strict", "trigger: auto")
-    assert dashed == draw(table(plain)).count('stroke-dasharray="5 3"') + 2
-    assert '#b8405e" stroke-width="1.3"/>' in draw(table(plain))
+    assert dashed == draw(table(plain)).count('stroke-dasharray="5,2"') + 2
+    assert 'fill="none" stroke="#b8405e"' in draw(table(plain))
+
+
+def test_many_failures_that_lead_to_one_state_name_it():
+    names = [f"S{number}" for number in range(5)]
+    states = "".join(f"  {name}: {{class: Scripted}}\n" for name in names)
+    goals = dict(zip(names, [*names[1:], "END"], strict=True))
+    arrows = "".join(f"  {name}: {{done: {goal}, slip: BAD}}\n" for name, goal in goals.items())
+    ends = "  END: {class: Hold, outcome: over}\n  BAD: {class: Hold, outcome: failed}\n"
+    data = f"rate: 100\ninitial: S0\nstates:\n{states}{ends}transitions:\n{arrows}"
+    texts = strings(draw(table(data)))
+    assert texts.count("slip") == texts.count("→ BAD") == 5
 
 
 def test_a_diagram_is_reproducible():
