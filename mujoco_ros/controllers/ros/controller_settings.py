@@ -104,11 +104,9 @@ class ControllerSettings:
         name: Name of its node.
         type: Name of a shipped controller, or path of a YAML file.
         robot: Name of its robot; empty is the only one with joints.
-        seed: Seed of all of its random numbers.
         step_by_step: Whether it starts in step-by-step mode, even if its table does not set it.
         time_limit: Wall time after which a call of a state is interrupted [s]; 0 for never.
         joints: Names of the joints that it commands; empty for all of its robot.
-        active: Whether it is active at the start.
         row: Name of its row on /diagnostics.
     """
 

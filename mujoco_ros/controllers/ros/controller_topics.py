@@ -131,7 +131,6 @@ class ControllerTopics:
         """Open the topics in the robot's namespace.
 
         Args:
-            endpoints: Endpoints of the controller's node.
             controller: The controller, before it is configured.
             submit: Calls a function in the controller's thread.
             now: Returns the robot's time there [s].

@@ -86,12 +86,7 @@ class GainDisplay:
 
 
 class HostedController(Component):
-    """A controller with its own ROS node, in the process and threads of the simulator.
-
-    Attributes:
-        node: The node, named after the controller.
-        host: The host of the controller.
-    """
+    """A controller with its own ROS node, in the process and threads of the simulator."""
 
     name = "controller"
 
@@ -106,7 +101,6 @@ class HostedController(Component):
 
         Args:
             context: The simulator's node; its arguments can have parameters of the controller.
-            controllers: The controllers of the simulation, to which it is added.
             show_gains: Updates the simulator's gain parameters.
 
         Raises:

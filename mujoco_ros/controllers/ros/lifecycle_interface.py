@@ -82,7 +82,6 @@ class LifecycleInterface:
         """Open the services and topics.
 
         Args:
-            endpoints: Endpoints of the controller's node.
             submit: Calls functions in the controller's thread.
             pauses: All reasons of `SupervisedController.pause`.
             activation: Serves the transitions ``activate`` and ``deactivate``, unless the table has

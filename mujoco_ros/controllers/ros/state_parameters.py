@@ -158,8 +158,6 @@ def controller_panel(endpoints: Endpoints, machine: Machine, submit: Submit) -> 
     """Serve the panel of a controller below ``~/panel``.
 
     Args:
-        endpoints: Endpoints of the controller's node.
-        machine: The state machine.
         submit: Calls a function in the controller's thread between two ticks.
 
     Raises:

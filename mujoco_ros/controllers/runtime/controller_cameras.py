@@ -42,7 +42,6 @@ class ControllerCameras:
         """Serve the robot with an index.
 
         Args:
-            plant: The simulated model and its state.
             index: Index of the robot, whose cameras precede the scene's cameras of the same name.
             seed: Seed of the cameras' noise.
             backend: OpenGL backend: auto, egl or osmesa.
@@ -85,7 +84,6 @@ class ControllerCameras:
 
         Args:
             time: Time of the tick [s].
-            awaited: Futures that the controller waits for.
         """
         return [it.rendered for it in self._due(time, awaited) if not it.rendered.done()]
 

@@ -50,9 +50,7 @@ class ControllerHost:
     All methods belong to the thread that steps the simulation.
 
     Attributes:
-        supervised: The controller.
         is_active: Whether it has ticks.
-        ticks: Number of ticks since the start.
         observation_filter: Applied to every observation, for sensor noise; None by default.
         command_filter: Applied to the commands of every tick, with its time; None by default.
         on_gains: Called when the controller may have changed the gains.
@@ -73,7 +71,6 @@ class ControllerHost:
             robot: Name of the robot; empty is the only one with joints. Of a table with several,
                 see `find_robots`.
             rendering: OpenGL backend of its cameras: auto, egl or osmesa.
-            joints: Names of the joints that it commands; empty for all of the robot.
 
         Raises:
             UserInputError: The robot or a joint does not exist, the controller cannot command it,

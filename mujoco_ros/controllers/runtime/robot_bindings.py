@@ -125,11 +125,7 @@ class RobotBinding:
     of joints outside the group have no effect.
 
     Attributes:
-        plant: The simulated plant.
-        index: Index of the robot in the layout.
         part: The robot's part of the scene.
-        observations: Source of the observations.
-        access: Access to gains and poses.
         control: The command arbitration of the robot.
         joints: Names of the joints that the controller commands, in model order.
         count: Number of the robot's joints.
@@ -141,8 +137,6 @@ class RobotBinding:
         """Bind to the robot with an index.
 
         Args:
-            index: Index of the robot in the layout.
-            rendering: OpenGL backend of its cameras.
             joints: Names of the joints of the group; empty for all.
 
         Raises:
@@ -232,7 +226,6 @@ class RobotBindings:
 
     Attributes:
         each: The binding of each robot; a single robot has an empty name.
-        plant: The simulated plant.
     """
 
     def __init__(

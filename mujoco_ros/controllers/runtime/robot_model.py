@@ -44,7 +44,6 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
     """Return the indices of the robots of a controller, by their names in its table.
 
     Args:
-        plant: The simulated plant.
         table: The robots of the table; empty for a single one, which has an empty name.
         robot: Name of the single robot; or other robots for names of the table, as in
             ``left=arm_1, right=arm_2``.

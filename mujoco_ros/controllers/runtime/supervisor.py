@@ -60,7 +60,6 @@ class NanReferences:
         Args:
             values: Position, velocity and effort.  # (3, n)
             uncommanded: Indices of the joints without a command before this tick.
-            machine: The state machine.
             has_nan: Whether the controller returned any NaN.
 
         Raises:
@@ -173,7 +172,6 @@ class SupervisedController:
     All methods belong to the thread that calls `step`; any thread may read the attributes.
 
     Attributes:
-        machine: Its state machine.
         log: Record of the transitions, with those caused by errors, resets and pauses.
         state: Active state of the machine, `ERROR`, or the reason of a pause.
         error: Why the controller was stopped; empty while it runs.

@@ -101,11 +101,7 @@ class JointCommands(CommandOutput):
 
 
 class GripperGoals:
-    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one.
-
-    Attributes:
-        joint: Index of the gripper's joint.
-    """
+    """Follows a gripper's reference with goals of ``gripper_cmd``; each replaces the last one."""
 
     def __init__(self, caller: ServiceCaller, namespace: str, joint: int, name: str) -> None:
         """Create a client for the joint with an index and a name."""

@@ -108,9 +108,6 @@ class ImageRequests:
         """Serve the robot with an index, by its own cameras and the scene's cameras.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            layout: The cameras and objects of the scene.
-            index: Index of the robot.
             lockstep: Whether the clock of a simulator waits for the controller.
             changed: Called when `busy` may have ended.
         """

@@ -59,7 +59,6 @@ class Inbox:
 
     Attributes:
         newest: The newest message; None before the first.
-        count: Number of messages.
     """
 
     def __init__(
@@ -75,10 +74,7 @@ class Inbox:
         """Subscribe.
 
         Args:
-            endpoints: Opens the subscription.
-            kind: Type of the messages.
             qos: Quality of service; its depth is ignored.
-            received: Called after each message.
             polled: Whether messages arrive in `poll` only. Others then cost nothing.
         """
         self.topic = topic

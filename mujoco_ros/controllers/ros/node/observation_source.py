@@ -110,10 +110,6 @@ class TopicObservationSource:
         """Subscribe to the topics of the robot with an index.
 
         Args:
-            endpoints: Endpoints of the controller's node.
-            layout: The sensors and objects of the scene.
-            index: Index of the robot.
-            period: Time between two ticks [s].
             on_message: Called after each message of its joint states.
             every: Whether `on_message` is also called after each message of its sensors.
             wrench_sign: Sign of the robot's wrenches.

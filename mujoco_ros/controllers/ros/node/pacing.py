@@ -44,10 +44,6 @@ class ControllerPacing:
 
     Whenever the controller stops or pauses, its joints hold their references. All methods run in
     the executor's thread.
-
-    Attributes:
-        supervised: The controller.
-        begun: Whether the controller has started.
     """
 
     def __init__(
@@ -74,9 +70,7 @@ class ControllerPacing:
             timeout: Wall time without joint states after which the controller pauses, and gap in
                 their stamps after which it restarts [s].
             missing: Returns the names of all inputs that are still missing before the start.
-            observed: Called with the observation of each tick.
             requests: What the controller requests beside commands.
-            stopped: Called when the controller was stopped.
             stepped: Called with the time of each tick after it [s].
             clock: Returns the wall time with which the cost of each tick is measured [s].
         """

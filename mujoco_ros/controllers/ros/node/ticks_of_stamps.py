@@ -31,7 +31,6 @@ class Ticker:
     Ticks are exact for a robot that stamps at multiples of the period, as a simulator does.
 
     Attributes:
-        ticks: Number of ticks.
         missed: Periods without a message.
         interval: Time between two messages, smoothed [s].
         unevenness: Difference of the time between two ticks from the period, smoothed [s].
