@@ -33,8 +33,6 @@ class InverseDynamicsControl(WholeBodyProgram):
 
     Attributes:
         body: The measured configuration.
-        joints: Indices of the robot's joints that move.  # (n,)
-        period: Time between two ticks [s].
         velocity: Measured velocities of all degrees of freedom.  # (6 + n,)
         acceleration: Accelerations since the last step.  # (6 + n,)
         torque: Torques of the joints [Nm or N].  # (n,)
@@ -60,13 +58,9 @@ class InverseDynamicsControl(WholeBodyProgram):
     ) -> None:
         """Begin in the initial configuration; call `update` before a `step`.
 
-        Args:
-            part: Name of a body of the robot, without its prefix.
+        Args, besides the arguments of `WholeBodyProgram`:
             tasks: The tasks besides the contacts, which are tasks, too.
             contacts: The contacts; each may become active and inactive at any tick.
-            period: Time between two ticks [s].
-            joints: Names of the joints that move; empty for all. The others stay in their initial
-                positions.
             damping: Weight r of the accelerations.
             force_damping: Weight s of the forces [1/N²].
             torque_share: Part of the joints' efforts that is used; the rest is for the PD law.
