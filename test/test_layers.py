@@ -112,7 +112,7 @@ MAY_IMPORT = {
         *("controllers.catalogue", "controllers.interface", "controllers.planning"),
         *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
-        *("sim.controlled_joints", "sim.stepping.histogram", "sim.stepping.thread_priority"),
+        *("sim.controlled_joints", "sim.stepping.thread_priority"),
     },
     "controllers.ros.hosted_controller": {
         *("controllers.ros", "controllers.runtime"),

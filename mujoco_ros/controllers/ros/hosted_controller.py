@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
+from math import inf
 from time import perf_counter
 from typing import TypeVar
 from weakref import WeakSet
@@ -30,7 +31,7 @@ from mujoco_ros.controllers.ros.state_parameters import StateParameters, control
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
-from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks, tick_cost_metrics
+from mujoco_ros.controllers.runtime.ticks import LongWait, TickCosts
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
@@ -38,7 +39,6 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.histogram import Histogram
 
 T = TypeVar("T")
 
@@ -120,9 +120,8 @@ class HostedController(Component):
         self._planners: WeakSet[Planner] = WeakSet()
         controller.store.provide(PLANNERS, self._planner)
         self._simulation, self._simulator_node = simulation, node
-        self._tick_cost = Histogram()
         self._pacer = context.pacer
-        self._slow = SlowTicks(controller.table.name)
+        self._costs = TickCosts(controller.table.name)
         self._wait = LongWait(controller.table.name)
         self.host = host = ControllerHost(
             simulation, controller, settings.robot, values["rendering"], settings.joints
@@ -186,13 +185,11 @@ class HostedController(Component):
         if self._topics is not None:
             self._topics.publish(host.time)
         self._panel.publish(host.time)
-        now = perf_counter()
-        self._tick_cost.add(now - begin)
-        factor = self._pacer.factor
-        if factor:
-            # A lag beyond the first is dropped; one beyond the second is not made up for.
-            limit = min(self._pacer.catch_up_s, host.supervised.controller.period / factor)
-            self._slow.add(host.supervised.machine.calls.path, now - begin, limit, now)
+        now, factor = perf_counter(), self._pacer.factor
+        # A lag beyond the first is dropped; one beyond the second is not made up for.
+        period = host.supervised.controller.period
+        limit = min(self._pacer.catch_up_s, period / factor) if factor else inf
+        self._costs.add(host.supervised.machine.calls.path, now - begin, limit, now)
 
     def report(self) -> DiagnosticReport:
         """Return the row of /diagnostics."""
@@ -203,13 +200,12 @@ class HostedController(Component):
             "state": supervised.state,
             "rate [Hz]": f"{1.0 / supervised.controller.period:g}",
             "ticks": str(host.ticks),
-            **tick_cost_metrics(self._tick_cost),
-            "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
+            **self._costs.values(),
             "NaN references": ", ".join(
                 f"{joint} ({state})" for joint, state in supervised.nan_references.found.items()
             ),
         }
-        slow, overdue = self._slow.complaint(), supervised.time_limit.overdue
+        slow, overdue = self._costs.complaint(), supervised.time_limit.overdue
         waited_s = self._wait.spent_s
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)

@@ -15,9 +15,8 @@ from mujoco_ros.controllers.ros.node.host_requests import HostRequests
 from mujoco_ros.controllers.ros.node.observation_source import TopicObservationSource
 from mujoco_ros.controllers.ros.node.ticks_of_stamps import Due, FirstTick, LostMessages, Ticker
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
-from mujoco_ros.controllers.runtime.ticks import SlowTicks, tick_cost_metrics
+from mujoco_ros.controllers.runtime.ticks import TickCosts
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.stepping.histogram import Histogram
 
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"
@@ -93,8 +92,7 @@ class ControllerPacing:
         self._lost = LostMessages(observations)
         self._first_tick = FirstTick(period)
         self._restart_requested = self._ended = self._evenness_checked = False
-        self._tick_cost = Histogram()
-        self._slow = SlowTicks(supervised.controller.table.name)
+        self._costs = TickCosts(supervised.controller.table.name)
         self._reported = (0, 0, 0.0)
         supervised.pause(WAITING)
 
@@ -106,7 +104,7 @@ class ControllerPacing:
     @property
     def lost_s(self) -> float:
         """Real time lost by slow ticks since the start [s]."""
-        return self._slow.total_s
+        return self._costs.total_s
 
     def receive(self, now: float) -> None:
         """Process a message of the robot, received at the wall time `now` [s]."""
@@ -207,10 +205,9 @@ class ControllerPacing:
             "periods without a message": str(ticker.missed),
             "time between joint_states [ms]": f"{1e3 * ticker.interval:.2f}",
             "unevenness of ticks [ms]": f"{1e3 * ticker.unevenness:.2f}",
-            **tick_cost_metrics(self._tick_cost),
-            "real time lost by ticks [s]": f"{self._slow.total_s:.3f}",
+            **self._costs.values(),
         }
-        slow = self._slow.complaint()
+        slow = self._costs.complaint()
         if supervised.error:
             return DiagnosticReport(f"stopped: {supervised.error}", values, ERROR)
         if supervised.state == WAITING:
@@ -273,10 +270,9 @@ class ControllerPacing:
             self._report_unevenness()
         self._stepped(time)  # after the commands, which others wait for
         now = self._clock()
-        self._tick_cost.add(now - begin)
         # Messages of the next tick wait until this one has ended.
         period = supervised.controller.period
-        self._slow.add(supervised.machine.calls.path, now - begin, period, now)
+        self._costs.add(supervised.machine.calls.path, now - begin, period, now)
 
     def _report_unevenness(self) -> None:
         """Log that the robot's messages do not fit the period, if so."""

@@ -2,11 +2,11 @@
 
 import pytest
 
-from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks
+from mujoco_ros.controllers.runtime.ticks import LongWait, TickCosts
 
 
 def test_a_tick_of_50_ms_is_named_with_the_time_that_it_loses(caplog):
-    slow = SlowTicks("arm")
+    slow = TickCosts("arm")
     slow.add("MOVE", 0.004, 0.005, 0.0)
     assert slow.complaint() == ""
     slow.add("MOVE", 0.050, 0.005, 0.1)
@@ -18,7 +18,7 @@ def test_a_tick_of_50_ms_is_named_with_the_time_that_it_loses(caplog):
 
 
 def test_the_log_is_limited_and_ignores_delays_by_a_loaded_machine(caplog):
-    slow = SlowTicks("arm")
+    slow = TickCosts("arm")
     slow.add("MOVE", 0.010, 0.005, 0.0)
     assert slow.complaint() == ""
     assert not caplog.records
