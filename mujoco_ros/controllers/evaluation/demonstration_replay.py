@@ -11,8 +11,7 @@ from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.episode import initial_simulation
 from mujoco_ros.controllers.evaluation.trial import Trial
-from mujoco_ros.controllers.runtime.robot_bindings import RobotBinding, RobotBindings
-from mujoco_ros.controllers.runtime.robot_model import find_robots
+from mujoco_ros.controllers.runtime.robot_bindings import RobotBindings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.recording.demonstrations.demonstration_file import (
@@ -64,8 +63,7 @@ def replay_demonstration(
     trial.disturb(simulation.model, conditions)
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     table = load_table(trial.controller)
-    found = find_robots(simulation.plant, table.robots)
-    bindings = RobotBindings({it: RobotBinding(simulation, i, AUTO) for it, i in found.items()})
+    bindings = RobotBindings(simulation, table.robots, AUTO)
     _check(columns, simulation, sum(it.count for it in bindings.each.values()))
     stream = StreamSettings(period=1.0 / table.rate)
     steps = round(stream.period / float(simulation.model.opt.timestep))
@@ -85,7 +83,8 @@ def replay_demonstration(
             bindings.command(commands[row, tick], stream)
             trial.act(simulation, lambda _name: None, conditions)
     finally:
-        bindings.close()
+        for binding in bindings.each.values():
+            binding.cameras.close()
     return ReplayResult(largest)
 
 

@@ -90,7 +90,7 @@ class ControllerHost:
         if joints and controller.table.robots:
             raise UserInputError("a controller of several robots commands all of their joints")
         self._bindings = RobotBindings(
-            simulation, controller.table.robots, robot, rendering, joints
+            simulation, controller.table.robots, rendering, name=robot, joints=joints
         )
         for name in self._bindings.each:
             self._provide(name, controller.stores[name] if name else controller.store)

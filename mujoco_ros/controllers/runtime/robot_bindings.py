@@ -232,9 +232,10 @@ class RobotBindings:
         self,
         simulation: Simulation,
         table: Mapping[str, str],
-        name: str,
         rendering: str,
-        joints: Sequence[str],
+        *,
+        name: str = "",
+        joints: Sequence[str] = (),
     ) -> None:
         """Bind to the robots that `find_robots` returns for a table and a name."""
         self._simulation, self._table, self._name = simulation, table, name
