@@ -377,7 +377,7 @@ class BaseEstimator:
     def _site_names(self) -> list[str]:
         """Return the names of all sites, without the prefix."""
         model = self.robot.model
-        return [model.site(it).name.removeprefix(self._prefix) for it in range(model.nsite)]
+        return [model.site(site).name.removeprefix(self._prefix) for site in range(model.nsite)]
 
     def _sensor_axes(self, name: str) -> np.ndarray:
         """Return the vertical of the upright initial configuration in a sensor's frame.  # (3,)"""

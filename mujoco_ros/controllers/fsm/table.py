@@ -272,7 +272,7 @@ def _flat_states(state: StateDef) -> Iterator[str]:
 def flat_transitions(root: StateDef) -> Mapping[FlatTransition, Transition]:
     """Return all transitions, numbered from 1 on, in the order of `flat_states`."""
     order = {path: number for number, path in enumerate(flat_states(root))}
-    found = sorted(_flat_transitions(root), key=lambda it: order[it[0].active])
+    found = sorted(_flat_transitions(root), key=lambda entry: order[entry[0].active])
     return {
         key: Transition(
             id=number,

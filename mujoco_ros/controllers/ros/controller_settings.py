@@ -144,7 +144,7 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
             "the parameter 'controller_robot' is for a single 'controller'; of each in "
             "'controllers' it is '<name>.robot'"
         )
-    names = [controller_name(it) for it in listed]
+    names = [controller_name(controller) for controller in listed]
     for name in names:
         if names.count(name) > 1:
             raise UserInputError(
@@ -152,8 +152,8 @@ def controller_settings(parameters: Parameters) -> list[ControllerSettings]:
                 f"its own, and the controller as parameter '<name>.type'"
             )
     return [
-        _declared(parameters, name, {"type": it, **shared})
-        for name, it in zip(names, listed, strict=True)
+        _declared(parameters, name, {"type": controller, **shared})
+        for name, controller in zip(names, listed, strict=True)
     ]
 
 

@@ -170,14 +170,14 @@ class ControllerTopics:
         self._pass_on(self._topic, partial(self._velocity.receive, velocity))
 
     def _receive_goal(self, message: PoseStamped) -> None:
-        frame, it = message.header.frame_id, message.pose
+        frame, pose = message.header.frame_id, message.pose
         if frame not in self._frames:
             error = unknown("frame", frame, self._frames)
             self._rejections.report(self._goal_topic, "refused", str(error))
             return
-        q = it.orientation
+        q = pose.orientation
         yaw = atan2(2.0 * (q.w * q.z + q.x * q.y), q.w**2 + q.x**2 - q.y**2 - q.z**2)
-        goal = PlanarGoal(PlanarPose(it.position.x, it.position.y, yaw), frame != ODOM)
+        goal = PlanarGoal(PlanarPose(pose.position.x, pose.position.y, yaw), frame != ODOM)
         self._pass_on(self._goal_topic, partial(self._goal.receive, goal))
 
     def _pass_on(self, topic: str, store: Callable[[float], None]) -> None:

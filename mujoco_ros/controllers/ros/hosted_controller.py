@@ -257,7 +257,7 @@ class ControllerServices(Component):
             controllers: The same, for the physics thread.
         """
         self._simulation, self._controllers = context.simulation, controllers
-        self._types = {it.settings.name: it.settings.type for it in hosted}
+        self._types = {controller.settings.name: controller.settings.type for controller in hosted}
         self._services = [
             Service(context.node, ListControllers, "~/list_controllers", self._list),
             Service(context.node, SwitchController, "~/switch_controller", self._switch),
@@ -300,7 +300,12 @@ class ControllerServices(Component):
             for joint, takes in zip(control.joints.names, control.joints.interfaces, strict=True)
             if joint in host.claims.get(robot.name, ())
         ]
-        commands = [f"{joint}/{it}" for joint, takes in joints for it in INTERFACES if it in takes]
+        commands = [
+            f"{joint}/{interface}"
+            for joint, takes in joints
+            for interface in INTERFACES
+            if interface in takes
+        ]
         return ControllerState(
             name=name,
             state=_ACTIVE if is_active else _INACTIVE,
@@ -308,5 +313,7 @@ class ControllerServices(Component):
             update_rate=round(1.0 / host.supervised.controller.period),
             claimed_interfaces=commands if is_active else [],
             required_command_interfaces=commands,
-            required_state_interfaces=[f"{joint}/{it}" for joint, _ in joints for it in INTERFACES],
+            required_state_interfaces=[
+                f"{joint}/{interface}" for joint, _ in joints for interface in INTERFACES
+            ],
         )

@@ -98,11 +98,13 @@ class LifecycleInterface:
         self._ids = {state: number for number, state in enumerate(states, 1)}
         self._transitions = machine.transitions
         self._initial = machine.states[0]
-        labels = {it.label for it in self._transitions}
+        labels = {transition.label for transition in self._transitions}
         self._switches: dict[str, Callable[[], object]] = {}
         if activation is not None:
             switches = {ACTIVATE: activation.activate, DEACTIVATE: activation.deactivate}
-            self._switches = {it: call for it, call in switches.items() if it not in labels}
+            self._switches = {
+                label: call for label, call in switches.items() if label not in labels
+            }
         for what, count in (
             ("states", len(states)),
             ("transitions", len(self._transitions) + len(self._switches)),
@@ -154,11 +156,11 @@ class LifecycleInterface:
     def _answer_transitions(self, answer: Responder, transitions: Iterable[Transition]) -> None:
         answer.response.available_transitions = [
             msg.TransitionDescription(
-                transition=msg.Transition(id=it.id, label=it.label),
-                start_state=self._state_message(it.start),
-                goal_state=self._state_message(it.goal),
+                transition=msg.Transition(id=transition.id, label=transition.label),
+                start_state=self._state_message(transition.start),
+                goal_state=self._state_message(transition.goal),
             )
-            for it in transitions
+            for transition in transitions
         ]
         answer()
 
@@ -174,7 +176,9 @@ class LifecycleInterface:
     def _request(self, label: str, number: int) -> Transition:
         """Request a transition by label, or by number without one; in the controller's thread."""
         if not label:
-            labels = [it.label for it in self._available() if it.id == number]
+            labels = [
+                transition.label for transition in self._available() if transition.id == number
+            ]
             label = labels[0] if labels else f"transition {number}"
         for transition in self._switching():
             if transition.label == label:

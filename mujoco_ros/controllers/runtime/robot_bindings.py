@@ -314,7 +314,7 @@ class RobotBindings:
     ) -> Iterable["Future[Any]"]:
         """Yield what the tick at `time` [s] needs and that is not done: images, and `awaited`."""
         for future in awaited:
-            if not any(it.cameras.owns(future) for it in self._all) and not future.done():
+            if not any(binding.cameras.owns(future) for binding in self._all) and not future.done():
                 yield future
         for binding in self._all:
             for image in binding.cameras.unfinished(time, awaited):

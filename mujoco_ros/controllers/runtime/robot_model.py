@@ -55,9 +55,9 @@ def find_robots(plant: RobotPlant, table: Mapping[str, str], robot: str = "") ->
         return {"": find_robot(plant, robot)}
     names = dict(table)
     for pair in robot.split(",") if robot else ():
-        name, equals, given = (it.strip() for it in pair.partition("="))
+        name, equals, given = (text.strip() for text in pair.partition("="))
         if not equals or name not in table:
-            example = ", ".join(f"{it}=<robot>" for it in table)
+            example = ", ".join(f"{known}=<robot>" for known in table)
             raise UserInputError(f"robot '{pair.strip()}': expected {example}")
         names[name] = given
     found = {name: find_robot(plant, given) for name, given in names.items()}

@@ -68,7 +68,7 @@ def first_collision(
     begin, end = parameter_range(curve)
     # The velocity of a B-spline is within the hull of its derivative's control points.
     velocities = (end - begin) * curve.derivative().c
-    steps = max(checker.step_count(np.zeros_like(it), it) for it in velocities)
+    steps = max(checker.step_count(np.zeros_like(velocity), velocity) for velocity in velocities)
     if not checker.is_free(curve(begin), margin_scale):
         fine = np.linspace(begin, end, 1 + steps * refinement(checker))
         number = first_clear(checker, map(curve, fine), margin_scale)

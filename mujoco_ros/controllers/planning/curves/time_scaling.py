@@ -66,7 +66,9 @@ class _Constraint(LinearConstraint):
         super().__init__()
         self.identical = True
         self._squares = np.stack([np.zeros_like(max_rates), max_rates**2], axis=1)
-        first, second, low, high = (np.concatenate(it, axis=1) for it in zip(*bounds, strict=True))
+        first, second, low, high = (
+            np.concatenate(arrays, axis=1) for arrays in zip(*bounds, strict=True)
+        )
         half = 0.5 * (high - low)
         self._rows = first / half, second / half, -0.5 * (low + high) / half
 
@@ -150,8 +152,10 @@ def _torque_bound(
     zero = np.zeros_like(q[0])
     still = np.array([dynamics.rigid(at, zero, zero) for at in q])
     _check_strength(still, limit, dynamics)
-    by_acceleration = np.array([dynamics.rigid(*it) for it in zip(q, 0.0 * q, first, strict=True)])
-    by_square = np.array([dynamics.rigid(*it) for it in zip(q, first, second, strict=True)])
+    by_acceleration = np.array(
+        [dynamics.rigid(*motion) for motion in zip(q, 0.0 * q, first, strict=True)]
+    )
+    by_square = np.array([dynamics.rigid(*motion) for motion in zip(q, first, second, strict=True)])
     return RateBound(by_acceleration - still, by_square - still, -limit - still, limit - still)
 
 

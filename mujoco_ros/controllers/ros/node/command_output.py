@@ -96,7 +96,9 @@ class JointCommands(CommandOutput):
         joints = np.flatnonzero(~np.isnan(values).all(axis=0)).tolist() or [0]
         message = JointState(header=self._header(time))
         message.name = [self._names[joint] for joint in joints]
-        message.position, message.velocity, message.effort = (it[joints].tolist() for it in values)
+        message.position, message.velocity, message.effort = (
+            row[joints].tolist() for row in values
+        )
         self._publisher.publish(message)
 
 

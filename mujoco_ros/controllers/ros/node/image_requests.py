@@ -126,7 +126,9 @@ class ImageRequests:
     def busy(self) -> bool:
         """Whether the image of a request in lockstep has not been received."""
         return self._lockstep and any(
-            request.received is None for it in self._subscribed.values() for request in it.pending
+            request.received is None
+            for camera in self._subscribed.values()
+            for request in camera.pending
         )
 
     def observe(self, observation: Observation) -> None:
@@ -199,7 +201,7 @@ class ImageRequests:
         if subscribed is None or subscribed.requests != number:
             return
         error = TimeoutError(f"camera '{camera}' published no image")
-        if self._lockstep and any(it.received is None for it in subscribed.pending):
+        if self._lockstep and any(request.received is None for request in subscribed.pending):
             for request in subscribed.pending:
                 request.received = request.received or error
             self._changed()
@@ -219,12 +221,13 @@ class ImageRequests:
         stamps = [-1 if inbox.stamp is None else inbox.stamp for inbox in subscribed.inboxes]
         if self._lockstep:
             ready = [
-                it
-                for it in subscribed.pending
-                if it.received is None and all(abs(stamp - it.stamp) <= 1 for stamp in stamps)
+                request
+                for request in subscribed.pending
+                if request.received is None
+                and all(abs(stamp - request.stamp) <= 1 for stamp in stamps)
             ]
         else:
-            ready = [it for it in subscribed.pending if it.stamp <= min(stamps)]
+            ready = [request for request in subscribed.pending if request.stamp <= min(stamps)]
         if not ready:
             return
         received = self._image(subscribed, ready[0])
@@ -233,7 +236,7 @@ class ImageRequests:
                 request.received = received
             self._changed()
             return
-        subscribed.pending = [it for it in subscribed.pending if it not in ready]
+        subscribed.pending = [request for request in subscribed.pending if request not in ready]
         for request in ready:
             _complete(request.image, received)
 
@@ -255,7 +258,7 @@ class ImageRequests:
 
     def _nearest(self, time: float) -> Observation | None:
         """Return the observation nearest to a time [s]."""
-        return min(self._observations, key=lambda it: abs(it.time - time), default=None)
+        return min(self._observations, key=lambda seen: abs(seen.time - time), default=None)
 
     def _pose(self, camera: Camera, observation: Observation | None) -> Pose:
         """Return the pose of the optical frame in the world in an observation."""

@@ -319,16 +319,16 @@ def _kinds(load_sign: float) -> dict[str, _Kind]:
 
 def _read(kind: SensorKind, load_sign: float, message: Any) -> Any:
     values = {
-        it.name: (load_sign if it.is_load else 1.0) * _value(message, it)
-        for it in kind.measurements
-        if not _is_absent(message, it)
+        measurement.name: (load_sign if measurement.is_load else 1.0) * _value(message, measurement)
+        for measurement in kind.measurements
+        if not _is_absent(message, measurement)
     }
     return reading(kind.observation, values)
 
 
 def _is_absent(message: Any, measurement: Measurement) -> bool:
     marks = measurement.absence.items()
-    equal = (np.array_equal(get_field(message, path), it, equal_nan=True) for path, it in marks)
+    equal = (np.array_equal(get_field(message, path), mark, equal_nan=True) for path, mark in marks)
     return bool(marks) and all(equal)
 
 
@@ -339,7 +339,7 @@ def _value(message: Any, measurement: Measurement) -> Any:
 
 def _states(message: DynamicJointState) -> dict[str, np.ndarray]:
     names, states = message.joint_names, message.interface_values
-    return {name: np.array(it.values) for name, it in zip(names, states, strict=True)}
+    return {name: np.array(state.values) for name, state in zip(names, states, strict=True)}
 
 
 def _base(message: Odometry) -> BaseReading:
