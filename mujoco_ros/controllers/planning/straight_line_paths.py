@@ -7,11 +7,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
-from mujoco_ros.controllers.planning.curves.curve import (
-    first_collision,
-    interpolate,
-    parameter_range,
-)
+from mujoco_ros.controllers.planning.curve import first_collision, interpolate, parameter_range
 from mujoco_ros.controllers.planning.kinematics.chain import Chain
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.limits import CollisionError, IkError, LineError

@@ -3,11 +3,11 @@ import pytest
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import parameter_range
-from mujoco_ros.controllers.planning.curves.straight_line_paths import straight_line_path
+from mujoco_ros.controllers.planning.curve import parameter_range
 from mujoco_ros.controllers.planning.kinematics.inverse_kinematics import InverseKinematics
 from mujoco_ros.controllers.planning.kinematics.kinematics import Kinematics
 from mujoco_ros.controllers.planning.kinematics.limits import CollisionError, LineError
+from mujoco_ros.controllers.planning.straight_line_paths import straight_line_path
 from mujoco_ros.model.pose import Pose
 
 WAY = np.array([0.1, -0.15, -0.1])
@@ -66,9 +66,7 @@ def test_a_line_over_the_arms_own_base_fails_halfway(arm, home, down):
 
 
 def test_a_joint_that_would_jump_is_named(arm, home, down, monkeypatch):
-    monkeypatch.setattr(
-        "mujoco_ros.controllers.planning.curves.straight_line_paths._MAX_STEP", 0.01
-    )
+    monkeypatch.setattr("mujoco_ros.controllers.planning.straight_line_paths._MAX_STEP", 0.01)
     with pytest.raises(LineError, match=r"at 25 % of the line arm/\w+ would have to jump by 0\.\d"):
         straight_line_path(
             InverseKinematics(arm),

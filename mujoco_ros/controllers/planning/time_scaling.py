@@ -10,11 +10,7 @@ from toppra.algorithm import TOPPRA
 from toppra.constraint import LinearConstraint, canlinear_colloc_to_interpolate
 from toppra.interpolator import SplineInterpolator
 
-from mujoco_ros.controllers.planning.curves.curve import (
-    TimedCurve,
-    parameter_range,
-    piecewise_cubics,
-)
+from mujoco_ros.controllers.planning.curve import TimedCurve, parameter_range, piecewise_cubics
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, TimingError
 

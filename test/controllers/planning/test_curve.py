@@ -5,7 +5,7 @@ import pytest
 
 from mujoco_ros.controllers.planning.collisions.collision_checker import CollisionChecker
 from mujoco_ros.controllers.planning.collisions.planning_scene import PlanningScene
-from mujoco_ros.controllers.planning.curves.curve import (
+from mujoco_ros.controllers.planning.curve import (
     first_collision,
     interpolate,
     parameter_range,

@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.curves.curve import TimedCurve
+from mujoco_ros.controllers.planning.curve import TimedCurve
 
 
 @pytest.fixture

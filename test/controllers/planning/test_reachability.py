@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from mujoco_ros.controllers.planning.curves.time_scaling import RateBound, fastest_rates
+from mujoco_ros.controllers.planning.time_scaling import RateBound, fastest_rates
 
 
 def shaken(seed, points=60, joints=3):

@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.controllers.planning.curves.curve import interpolate
-from mujoco_ros.controllers.planning.curves.time_scaling import time_curve
+from mujoco_ros.controllers.planning.curve import interpolate
 from mujoco_ros.controllers.planning.kinematics.dynamics import Dynamics
 from mujoco_ros.controllers.planning.kinematics.limits import MotionLimits, Payload, TimingError
+from mujoco_ros.controllers.planning.time_scaling import time_curve
 
 
 def wavy(home, size=6, points=8):
