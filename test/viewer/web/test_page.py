@@ -163,8 +163,8 @@ def test_program_and_model_are_compressed_for_clients_that_accept_it(served):
 
 
 @pytest.mark.parametrize("bundle", [True, False], ids=["together", "one by one"])
-def test_the_page_has_each_material_that_its_program_fetches(served, browser, bundle):
-    page, paths = browser.new_page(), []
+def test_the_page_has_each_material_that_its_program_fetches(served, tabs, bundle):
+    page, paths = tabs.new_page(), []
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     if not bundle:
         page.route("**/materials", lambda route: route.abort())
@@ -186,16 +186,17 @@ def test_the_page_has_each_material_that_its_program_fetches(served, browser, bu
     page.close()
 
 
-def test_the_page_shows_that_it_loads(served, browser):
-    page = browser.new_page()
+def test_the_page_shows_that_it_loads(served, tabs):
+    page = tabs.new_page()
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     assert page.locator("#loading").is_visible()
     assert "loading the viewer" in page.locator("#loading").inner_text()
+    page.close()
 
 
-def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, browser):
-    page = browser.new_page()
+def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, tabs):
+    page = tabs.new_page()
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))  # Studio's part is slow
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
     page.evaluate("document.title = 'MuJoCo Web Viewer'")
@@ -204,7 +205,7 @@ def test_the_title_stays_when_the_renderer_of_studio_sets_its_own(served, browse
 
 
 def test_a_page_without_its_overlay_is_not_loaded_again(served, browser):
-    page, paths = browser.new_page(), []
+    page, paths = browser.new_page(), []  # the clock is that of the whole context
     page.clock.install()
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.route("**/teleop/overlay.js", lambda route: route.fulfill(status=404))
@@ -237,8 +238,8 @@ def test_the_theme_is_the_preference_of_the_browser_until_another_is_selected(se
     context.close()
 
 
-def test_a_page_that_has_stopped_leaves_the_control_to_others(served, browser):
-    page = browser.new_page()
+def test_a_page_that_has_stopped_leaves_the_control_to_others(served, tabs):
+    page = tabs.new_page()
     page.add_init_script(CONTROLS)
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
@@ -251,10 +252,8 @@ def test_a_page_that_has_stopped_leaves_the_control_to_others(served, browser):
 
 
 @pytest.mark.parametrize(("code", "is_old"), [(4001, False), (1006, True)], ids=["lost", "killed"])
-def test_the_age_of_a_page_that_has_lost_control_is_that_of_its_scene(
-    served, browser, code, is_old
-):
-    page = browser.new_page()
+def test_the_age_of_a_page_that_has_lost_control_is_that_of_its_scene(served, tabs, code, is_old):
+    page = tabs.new_page()
     page.add_init_script(SOCKETS)
     page.route("**/web_client.*", lambda route: route.fulfill(body=""))
     page.goto(f"http://127.0.0.1:{served.guard.port}/")
