@@ -179,7 +179,10 @@ def _scene(
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
     others = [it for it in context.robots.values() if it.robot_in_scene is not robot]
-    supports = _supports(arm, task) - {it.robot.name for it in others}
+    model = arm.chain.model
+    static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
+    supports = {model.body(i).name.partition("/")[0] for i in static}
+    supports -= {robot.name, task.object, "", *(it.robot.name for it in others)}
     touched = (robot.name, *sorted(supports)) if is_present else ()
     contacts = tuple((task.object, name) for name in touched)
     return PlanningScene(
@@ -197,14 +200,6 @@ def _scene(
         held=held,
         allowed=contacts if allow_contacts else (contacts[:1] if held else ()),
     )
-
-
-def _supports(arm: Arm, task: Task) -> set[str]:
-    """Return the names of all static bodies, on which an object can be placed."""
-    model = arm.chain.model
-    static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
-    names = {model.body(i).name.partition("/")[0] for i in static}
-    return names - {arm.robot.name, task.object, ""}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
