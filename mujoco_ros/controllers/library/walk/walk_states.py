@@ -132,32 +132,6 @@ def velocity_config(name: str, fastest: BodyVelocity) -> type[Any]:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkToGoalConfig(WatchedConfig):
-    """Settings of `WalkToGoal`; they take effect at once.
-
-    Attributes:
-        largest_distance: Distance from the goal with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
-    """
-
-    largest_distance: Positive = 0.02
-    largest_angle: Positive = 0.035
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepInPlaceConfig(UprightConfig):
-    """Settings of `StepInPlace`; they take effect at once.
-
-    Attributes:
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small at the end [s].
-    """
-
-    steady_below: Positive = 0.03
-    steady_for: Positive = 1.0
-
-
 def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> BodyVelocity | None:
     """Return the velocity that a client commands, within the limits; None without a command."""
     if VELOCITY_INPUT not in context.store:
@@ -291,8 +265,20 @@ class WalkToGoal(WatchedWalkState):
     outcomes = ("reached", "commanded", *WatchedWalkState.outcomes)
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     resumes = "go_on"
-    Config = WalkToGoalConfig
-    config: WalkToGoalConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(WatchedConfig):
+        """Settings of `WalkToGoal`; they take effect at once.
+
+        Attributes:
+            largest_distance: Distance from the goal with which it is reached [m].
+            largest_angle: Difference of the yaws with which it is reached [rad].
+        """
+
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         """Walk; a robot that stands beside the goal walks again."""
@@ -325,8 +311,20 @@ class StepInPlace(BalancedWalkState):
 
     has_live_settings = True
     outcomes = ("walk_on", "go_on", "steady", *BalancedWalkState.outcomes)
-    Config = StepInPlaceConfig
-    config: StepInPlaceConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(UprightConfig):
+        """Settings of `StepInPlace`; they take effect at once.
+
+        Attributes:
+            steady_below: Error of the DCM that is small [m].
+            steady_for: Time for which it is small at the end [s].
+        """
+
+        steady_below: Positive = 0.03
+        steady_for: Positive = 1.0
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         self.walking(context).gait.is_marching = True
