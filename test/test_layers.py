@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "inspection": {"inspection", "rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
     "identification": {"identification", "sim", "control", "model"},
-    "cameras": {"cameras", "rendering", "sim", "model"},
+    "cameras": {"rendering", "sim", "model"},
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
@@ -93,13 +93,13 @@ MAY_IMPORT = {
     "controllers.ros": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
         *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
+        *("wire", "rclpy_ext", "control", "model"),
     },
     "controllers.ros.node": {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
         *("controllers.library", "controllers.interface", "controllers.planning"),
         *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
+        *("wire", "rclpy_ext", "rendering.depth", "control", "model"),
         *("sim.controlled_joints", "sim.stepping.histogram", "sim.stepping.thread_priority"),
     },
     "controllers.ros.hosted": {

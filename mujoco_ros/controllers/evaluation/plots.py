@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from mujoco_ros.controllers.evaluation.episode import SUCCESS, Episode
-from mujoco_ros.controllers.evaluation.report import names
+from mujoco_ros.controllers.evaluation.report import keys_of
 from mujoco_ros.model.output_files import output_file
 
 _INK, _FAINT, _GOOD, _BAD, _GRID = "#1d2b38", "#51606e", "#2a7f9e", "#c8553d", "#e3e9ee"
@@ -110,7 +110,7 @@ def _errors(episodes: Sequence[Episode]) -> Figure | None:
 
 def _phases(episodes: Sequence[Episode]) -> Figure | None:
     """Plot the time in each state: mean, and 5th to 95th percentile."""
-    states = names(episodes, "phases")
+    states = keys_of(episodes, "phases")
     if not states:
         return None
     durations = np.array([[it.phases.get(state, 0.0) for it in episodes] for state in states])

@@ -140,10 +140,10 @@ def summarize(episodes: Sequence[Episode]) -> Summary:
         interval=success_interval(len(good), len(possible)),
         outcomes=Counter(it.outcome for it in possible if not it.success),
         recovered=Counter(failure for it in good for failure in it.failures),
-        measures={name: _statistics(good, name) for name in names(good, "measures")},
+        measures={name: _statistics(good, name) for name in keys_of(good, "measures")},
         phases={
             name: float(np.mean([it.phases.get(name, 0.0) for it in episodes]))
-            for name in names(episodes, "phases")
+            for name in keys_of(episodes, "phases")
         },
         planning=(float(np.median(plans)), max(plans)) if plans else (0.0, 0.0),
         speed=sum(it.duration for it in episodes) / cost if cost else 0.0,
@@ -164,7 +164,7 @@ def success_interval(successes: int, count: int) -> tuple[float, float]:
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
-def names(episodes: Sequence[Episode], mapping: str) -> list[str]:
+def keys_of(episodes: Sequence[Episode], mapping: str) -> list[str]:
     """Return the keys in one of the mappings of all episodes, in order of appearance."""
     return list(dict.fromkeys(name for it in episodes for name in getattr(it, mapping)))
 
@@ -184,7 +184,7 @@ _GROUPS = ("conditions", "measures", "phases")
 
 def as_csv(episodes: Sequence[Episode]) -> str:
     """Return one line for each episode, in the order of seeds."""
-    columns = {group: names(episodes, group) for group in _GROUPS}
+    columns = {group: keys_of(episodes, group) for group in _GROUPS}
     text = StringIO()
     writer = csv.writer(text, lineterminator="\n")
     header = [name for group in _GROUPS for name in columns[group]]

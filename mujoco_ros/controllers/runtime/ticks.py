@@ -3,6 +3,8 @@
 import logging
 from dataclasses import dataclass
 
+from mujoco_ros.sim.stepping.histogram import Histogram
+
 _LOG = logging.getLogger(__name__)
 
 NANOSECONDS = 1_000_000_000
@@ -145,3 +147,13 @@ class LongWait:
         if self._next_s > _LONG_WAIT_S:
             _LOG.info("controller '%s': the clock continues", self._controller)
         self.is_running, self.spent_s, self._next_s = False, 0.0, _LONG_WAIT_S
+
+
+def tick_cost_metrics(cost: Histogram) -> dict[str, str]:
+    """Return the wall time of the ticks for /diagnostics, and clear the histogram."""
+    p50, p99 = cost.percentiles(50, 99)
+    cost.clear()
+    return {
+        "tick cost p50 [us]": f"{1e6 * p50:.0f}",
+        "tick cost p99 [us]": f"{1e6 * p99:.0f}",
+    }

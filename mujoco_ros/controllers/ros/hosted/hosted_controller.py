@@ -24,11 +24,10 @@ from mujoco_ros.controllers.ros.controller_settings import ControllerSettings
 from mujoco_ros.controllers.ros.controller_topics import ControllerTopics
 from mujoco_ros.controllers.ros.lifecycle_interface import Activation, LifecycleInterface
 from mujoco_ros.controllers.ros.state_parameters import StateParameters, controller_panel
-from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
-from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks
+from mujoco_ros.controllers.runtime.ticks import LongWait, SlowTicks, tick_cost_metrics
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later

@@ -18,9 +18,8 @@ from mujoco_ros.controllers.ros.node.robot_inputs import (
     RobotObservations,
 )
 from mujoco_ros.controllers.ros.node.ticker import Due, Ticker
-from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
-from mujoco_ros.controllers.runtime.ticks import SlowTicks
+from mujoco_ros.controllers.runtime.ticks import SlowTicks, tick_cost_metrics
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.sim.stepping.histogram import Histogram
 
