@@ -82,7 +82,7 @@ _TICKS = 256
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
-    """Return a function that adds noise to observations, also to those of several robots."""
+    """Return a function that adds noise to the observations of one or several robots."""
     single = _NoiseFilter(noise, seed)
     several: dict[str, _NoiseFilter] = {}
 
@@ -209,7 +209,7 @@ NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, 
 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]
-"""Returns the commands (3, n) that act after the tick at a time [s], given those of the tick."""
+"""Returns the commands (3, n) that act after the tick at a time [s], given the tick's commands."""
 _ROUNDING = 1e-6
 """Of the times of ticks [s]."""
 
@@ -223,8 +223,8 @@ def delayed_commands(delay: float) -> CommandFilter:
 def delayed_poses(delay: float, inner: ObservationFilter) -> ObservationFilter:
     """Return a filter that delays the poses of objects by `delay` [s], after an inner filter.
 
-    `Observation.object_times` has the times of the measurements. The first poses are those of the
-    first observation, until later ones are old enough. Each of several robots has its own poses.
+    `Observation.object_times` has the times of the measurements. The poses of the first
+    observation count until later poses are old enough. Each of several robots has its own poses.
     """
     lines: dict[str, _DelayLine[Mapping[str, Pose]]] = {}
 
@@ -293,7 +293,7 @@ def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
 
 
 def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
-    """Apply those of some pushes, in the order of their times, that act now to the first base."""
+    """Apply the pushes that act now to the first base, given the pushes in order of time."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
     for impulse, direction, begin in pushes:
@@ -318,7 +318,7 @@ def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
 def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
     """Set the edges of a body whose collision geom is a box at its origin [m].
 
-    The inertia becomes that of a uniform box of the same mass. Meshes of the body, which are only
+    The inertia becomes the inertia of a uniform box of the same mass. Meshes, which are only
     displayed, keep their size.
 
     Raises:

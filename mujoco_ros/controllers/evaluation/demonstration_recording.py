@@ -76,7 +76,7 @@ def ticks_per_frame(rate: float, fps: int) -> int:
 
 
 def chosen_cameras(layout: ModelLayout, names: Iterable[str] | None) -> dict[str, Camera]:
-    """Return cameras by their names in features; those of a robot in a namespace begin with it.
+    """Return cameras by their names in features, which begin with the namespace of their robot.
 
     Raises:
         UserInputError: The scene has no camera of a name.

@@ -202,7 +202,7 @@ _PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
 
 
 def identity_of(trial: Trial, seed: int, assembly: Assembly) -> Identity:
-    """Return what all parts of an evaluation have in common; `assembly` is that of its scene."""
+    """Return what all parts of an evaluation have in common; `assembly` is its scene."""
     return {"trial": repr(trial), "seed": str(seed), "scene": scene_hash(assembly), **versions()}
 
 

@@ -49,7 +49,7 @@ def load(
         seed: Seed of all random numbers.
         settings: Changed settings by full name of the state.
         rate: Ticks per second; None is the rate of the table.
-        name: Name in messages; empty for that of the table.
+        name: Name in messages; empty for the table's name.
 
     Raises:
         UserInputError: The controller does not exist, or its file or a setting is invalid.
@@ -131,7 +131,7 @@ def _shipped(controller: str) -> Iterator[tuple[str, type[State]]]:
 
 
 def _installed(names: Iterable[str]) -> Iterator[tuple[str, type[State]]]:
-    """Yield those of the named classes that other packages register."""
+    """Yield the named classes that other packages register."""
     entries = entry_points(group=GROUP)
     for name in names:
         entry = find_entry(name, entries)

@@ -238,7 +238,7 @@ class PickPlaceTrial(BoxTrial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; those of `Spread` that are off are not among them.
+        """Draw the conditions, without the conditions that `Spread` switches off.
 
         Raises:
             UserInputError: The ranges have no space for start, goal and obstacle.

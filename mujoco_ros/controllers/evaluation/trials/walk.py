@@ -41,7 +41,7 @@ class Walks(CheckedConfig):
 
     Attributes:
         scene: Name or file of the scene.
-        world: File of the world; empty for that of the scene.
+        world: File of the world; empty for the scene's world.
         x: Velocity forwards [m/s].
         y: Velocity to the left [m/s].
         yaw: Angular velocity to the left [rad/s].

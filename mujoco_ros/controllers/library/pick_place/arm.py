@@ -60,7 +60,7 @@ def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
 def sliding_friction(model: mujoco.MjModel, fingers: Sequence[int], others: Sequence[int]) -> float:
     """Return the smallest friction between one of the finger geoms and one of the others.
 
-    The friction of two geoms is that of the one with the higher priority, or else the larger one.
+    Two geoms have the friction of the geom with the higher priority, or else the larger friction.
     """
     values = [
         float(

@@ -102,7 +102,7 @@ def presenting(position: np.ndarray, heading: float) -> Pose:
 def receiving(box: Pose, giver: Pose) -> Pose:
     """Return the pose of a tool that grasps a box from the side opposite to the one that holds it.
 
-    The tools face each other, and the fingers of one are at a right angle to those of the other.
+    The tools face each other, and their fingers are at a right angle to each other.
 
     Args:
         box: Pose of the box in ``world``.
@@ -177,8 +177,8 @@ class ObjectShape:
         """Return the height of the body's origin above its lowest point [m].
 
         Args:
-            orientation: Axes of the body in ``world``; those of a standing object are
-                rounded to the vertical.  # (3, 3)
+            orientation: Axes of the body in ``world``; the upright axis of a standing
+                object is rounded to the vertical.  # (3, 3)
         """
         vertical = _upright(orientation[2])
         return float(np.abs(vertical) @ self.half - vertical @ self.centre)

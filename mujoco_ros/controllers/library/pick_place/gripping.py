@@ -217,7 +217,7 @@ _ROSE = 0.6
 class Weigh(LineMotionState):
     """Lifts the object a little, and weighs it.
 
-    The acceleration is that of `GRIP_MARGIN`, so that a grip that holds the object here has the
+    The acceleration follows from `GRIP_MARGIN`, so that a grip that holds the object here has the
     friction for all later motions. An object that is too heavy is set down again.
     """
 

@@ -78,12 +78,12 @@ class Idle(TaskState):
         Attributes:
             object: Name of the object.
             goal: Goal in ``world``: x, y, z [m] and yaw [rad].
-            goal_height: Whether z of the goal is that of the object's centre, or of the surface on
-                which it is placed.
+            goal_height: Whether z of the goal is the height of the object's centre, or of the
+                surface on which it is placed.
             mass: Mass of the object [kg]; 0 is unknown. A mass beyond the limit of the gripper is
                 refused before the arm moves.
-            friction: Coefficient of sliding friction between fingers and object; 0 is that of the
-                model.
+            friction: Coefficient of sliding friction between fingers and object; 0 takes the
+                model's friction.
             tool: Site or link between the finger tips, with z along the fingers and y along their
                 motion.
             wrist_sensor: Force-torque sensor at the wrist; empty for a robot without.

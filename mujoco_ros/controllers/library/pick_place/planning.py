@@ -149,7 +149,7 @@ def plan_line(
 
 
 def large_joints(arm: Arm) -> np.ndarray:
-    """Return which joints of the arm have large actuators, unlike those of the wrist.  # (k,)"""
+    """Return which joints of the arm have large actuators, unlike the wrist's joints.  # (k,)"""
     effort = arm.robot.effort[arm.joints]
     large: np.ndarray = effort > 0.5 * effort.max()
     return large

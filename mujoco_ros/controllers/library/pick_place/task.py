@@ -173,7 +173,7 @@ class Task:
     Attributes:
         object: Name of the object.
         goal: Goal pose of its centre, or of the surface below it until its size is known.
-        on_surface: Whether `goal` is still that of the surface.
+        on_surface: Whether `goal` is still a pose on the surface.
         shape: Bounding box of the object; None if the scene does not have it.
         friction: Coefficient of sliding friction between fingers and object.
         seen: Whether observations have its pose; otherwise it is detected in images.

@@ -67,7 +67,7 @@ class TermConfig:
         term: What it contains.
         sensor: Name of a sensor; see the reference for each kind of term.
         value: Measurement of a sensor that has several.
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         scale: Factor.
         offset: Added last.
         clip: Lower and upper limit of the value.
@@ -166,15 +166,15 @@ class ActionConfig(CheckedConfig):
     """Joints that a part of the output commands, to ``scale * action + offset``.
 
     Attributes:
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         target: What the policy commands.
         scale: Factor.
         offset: Added to it; the default pose of position targets, and 0 of others, if absent.
         clip: Lower and upper limit of the targets.
         largest: Largest magnitude of an action; beyond it the policy is stopped.
         smoothing: Part of the previous target in the next one, from 0 to less than 1.
-        kp: Proportional gains while the state is active; those of the robot if absent.
-        kd: Derivative gains while the state is active; those of the robot if absent.
+        kp: Proportional gains while the state is active; the robot's gains if absent.
+        kd: Derivative gains while the state is active; the robot's gains if absent.
     """
 
     joints: tuple[str, ...] = ()
@@ -210,8 +210,8 @@ class PolicyConfig(CheckedConfig):
         actions: The joints that the output commands, in its order.
         decimation: Number of ticks of the controller for each run of the network.
         joints: Names of the policy's joints in its order; empty for all of the robot.
-        default_pose: Positions by joint, to which joint positions are relative [rad or m]; those of
-            the initial keyframe if absent.
+        default_pose: Positions by joint, to which joint positions are relative [rad or m]; the
+            initial keyframe's positions if absent.
         imu: Name of the IMU of the orientation and angular velocity; empty is the floating base.
         output: Name of the output with the actions; may be empty if there is only one.
         memory: Inputs by name that have the value of an output of the last run; zero at first.

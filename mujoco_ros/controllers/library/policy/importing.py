@@ -247,8 +247,8 @@ def _deployed_term(
     elif term["term"].startswith("joint_"):
         ids = _optional(params, "asset_cfg", f"{at}.params").get("joint_ids")
         if ids is not None:
-            of = f"{at}.params.asset_cfg.joint_ids"
-            term["joints"] = [joints[it] for it in _indices(ids, len(joints), of)]
+            ids_at = f"{at}.params.asset_cfg.joint_ids"
+            term["joints"] = [joints[it] for it in _indices(ids, len(joints), ids_at)]
     return term
 
 
@@ -264,7 +264,7 @@ def _term(name: str, where: str) -> str:
 
 
 def _of_motors(data: Any, ids: Sequence[int], where: str) -> list[float]:
-    """Return values in the order of the motors, or of the used motors, in that of the policy."""
+    """Return values that are in the order of all or the used motors in the policy's order."""
     values = _numbers(data, where)
     places = ids if len(values) > max(ids) else [sorted(ids).index(it) for it in ids]
     if len(values) <= max(places):

@@ -1,6 +1,6 @@
 """A neural network of an ONNX file, with arrays that every run reads and writes.
 
-The numbers of the fields are those of onnx.proto3 of ONNX 1.23. onnxruntime reads weights in other
+The fields have their numbers in onnx.proto3 of ONNX 1.23. onnxruntime reads weights in other
 files when it loads a model, so a model is searched for such references first.
 """
 
@@ -134,7 +134,7 @@ class Network:
 
     Attributes:
         path: The file.
-        inputs: The inputs by name, which a run reads, without those of the memory.
+        inputs: The inputs by name, which a run reads, without the memory's inputs.
         output: The output, which a run writes.
         metadata: Texts in the file by name.
     """
@@ -310,7 +310,7 @@ class _Signature:
 
     Attributes:
         kind: Type of the elements.
-        axes: The shape; open axes but that of the batch are None.
+        axes: The shape; open axes are None, and the batch's axis is 1.
         size: Number of elements; None if several axes are open.
     """
 
@@ -321,7 +321,7 @@ class _Signature:
                 f"{', '.join(_TYPES)}"
             )
         self.kind = _TYPES[argument.type]
-        # An open axis has a name, or nothing; the first one is that of the batch.
+        # An open axis has a name, or nothing; the first one is the batch.
         axes = [it if isinstance(it, int) else None for it in argument.shape]
         if axes and axes[0] is None and len(axes) > 1:
             axes[0] = 1

@@ -69,7 +69,7 @@ class JointTargets:
         np.copyto(self._previous, references.values[self._row, self.joints])
 
     def with_gains(self, gains: Gains) -> Gains:
-        """Return gains with those of the settings."""
+        """Return gains with the values of the settings."""
         return self._replaced(gains, *self._gains)
 
     def with_gains_before(self, gains: Gains, before: Gains) -> Gains:
@@ -269,7 +269,7 @@ class Policy(State):
         return None
 
     def _command(self, context: StateContext) -> BodyVelocity:
-        """Return the velocity that a client commands, or else that of the settings."""
+        """Return the velocity that a client commands, or else the velocity of the settings."""
         command = None
         if VELOCITY_INPUT in context.store:
             velocity = context.store.get(VELOCITY_INPUT)

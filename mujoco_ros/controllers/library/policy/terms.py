@@ -300,7 +300,7 @@ class TermFactory:
         return write
 
     def indices(self, joints: Sequence[str]) -> np.ndarray:
-        """Return the indices of joints of the robot; without names, those of the policy."""
+        """Return the indices of joints of the robot; without names, of the policy's joints."""
         known, joints = self._robot.joints, joints or self._joints
         for joint in joints:
             if joint not in known:

@@ -85,7 +85,7 @@ _FASTEST = BodyVelocity(x=0.6, y=0.25, yaw=0.6)
 
 
 class _Trots:
-    """What distinguishes the states from those of `walk`."""
+    """What distinguishes the states from the states of `walk`."""
 
     walker: ClassVar[Key[Any]] = TROTTER
     fastest: ClassVar[BodyVelocity] = _FASTEST

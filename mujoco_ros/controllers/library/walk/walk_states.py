@@ -56,14 +56,14 @@ class WatchedConfig(UprightConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class StandBalancedConfig(GaitConfig, StabilizerConfig):
-    """Settings of `StandBalanced`; those of the gait take effect when the controller starts.
+    """Settings of `StandBalanced`; the gait's settings take effect when the controller starts.
 
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
         imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that walk, those of the legs among them; empty for all. The
-            others are not commanded.
+        joints: Names of the joints that walk, with all joints of the legs; empty for all joints.
+            The others are not commanded.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot recovers [m].
     """

@@ -89,7 +89,7 @@ class Walker:
         """Prepare for a robot; call `begin` before the first `step`.
 
         Args:
-            robot: The robot; its initial configuration gives the height, and is that of the arms.
+            robot: The robot; its initial configuration gives the height and the pose of the arms.
             feet: Names of the bodies of left and right foot.
             sensors: Names of their force-torque sensors.
             imu: Name of the IMU; empty for the only one, of the base if it has one.
@@ -190,7 +190,7 @@ class Walker:
         self._control.tasks = (*self._control.tasks, *tasks)
 
     def stiffen(self, joints: Sequence[str], weight: float) -> None:
-        """Keep joints near `home` with a larger weight; that of the others is 0.01.
+        """Keep joints near `home` with a larger weight; the other joints have 0.01.
 
         Raises:
             UserInputError: A joint does not exist.

@@ -292,7 +292,7 @@ class Hands:
             task.free()
 
     def tare(self) -> None:
-        """Take the present load for that of the empty hands."""
+        """Take the present load as the load of the empty hands."""
         self._tare = self._load
 
     def step(self, observation: Observation, walker: Walker, period: float) -> None:

@@ -124,7 +124,7 @@ def _detector() -> Callable[[np.ndarray], Any]:
 
 
 _OPTICAL = np.diag((1.0, -1.0, -1.0))
-"""Axes of an optical frame in those of a MuJoCo camera."""
+"""Axes of an optical frame, along the axes of a MuJoCo camera."""
 _UPRIGHT = 0.9
 """Least cosine of the tilt of the object, beyond which a detection is wrong."""
 _REMEMBERED = 400
@@ -162,7 +162,7 @@ class MarkerView:
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
-            moved: Indices of the joints that the controller moves, those of the neck among them.
+            moved: Indices of the joints that the controller moves, with the joints of the neck.
 
         Raises:
             UserInputError: A joint or the camera does not exist.
