@@ -150,9 +150,10 @@ ACCEPTANCE: Mapping[str, Acceptance] = {
 def missed(bounds: tuple[Bound, ...], summary: Summary) -> list[str]:
     """Return descriptions of all metrics beyond their limits."""
     return [
-        f"{it.name}: {it.text(summary)}, limit: at {'least' if it.least else 'most'} {it.limit:g}"
-        for it in bounds
-        if not it.holds(summary)
+        f"{bound.name}: {bound.text(summary)}, "
+        f"limit: at {'least' if bound.least else 'most'} {bound.limit:g}"
+        for bound in bounds
+        if not bound.holds(summary)
     ]
 
 
@@ -160,7 +161,9 @@ def comparison(summaries: Mapping[str, Summary]) -> str:
     """Return the lab's results and the given ones as a Markdown table."""
     head = ["", "the lab", "limit", *summaries]
     rows = [head, ["---", *["---:"] * (len(head) - 1)]]
-    for it in LAB:
-        limit = f"{'≥' if it.least else '≤'} {it.limit:g}"
-        rows.append([it.name, it.lab, limit, *(it.text(summary) for summary in summaries.values())])
+    for bound in LAB:
+        limit = f"{'≥' if bound.least else '≤'} {bound.limit:g}"
+        rows.append(
+            [bound.name, bound.lab, limit, *(bound.text(summary) for summary in summaries.values())]
+        )
     return "\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n"

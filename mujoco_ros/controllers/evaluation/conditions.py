@@ -93,7 +93,7 @@ def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
             if name not in several:
                 several[name] = _NoiseFilter(noise, (seed, number))
         return Observation.of_several(
-            {name: several[name].apply(it) for name, it in observation.robots.items()}
+            {name: several[name].apply(seen) for name, seen in observation.robots.items()}
         )
 
     return apply
@@ -287,7 +287,7 @@ def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
     """Yield the pushes that are among the conditions of an episode, in the order of their times."""
     number = 0
     while (name := f"push_{number}") in conditions:
-        direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
+        direction, begin = (conditions[f"push_{key}_{number}"] for key in ("direction", "at"))
         yield conditions[name], direction, begin
         number += 1
 
@@ -327,7 +327,7 @@ def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, flo
     half = 0.5 * np.array(size)
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body]))
-    boxes = [it for it in geoms if model.geom_type[it] == _BOX and model.geom_contype[it]]
+    boxes = [geom for geom in geoms if model.geom_type[geom] == _BOX and model.geom_contype[geom]]
     if len(boxes) != 1:
         raise ValueError(f"body '{model.body(body).name}' has {len(boxes)} collision boxes, not 1")
     model.geom_size[boxes[0]] = half

@@ -66,7 +66,7 @@ def replay_demonstration(
     table = load_table(trial.controller)
     found = find_robots(simulation.plant, table.robots)
     bindings = RobotBindings({it: RobotBinding(simulation, i, AUTO) for it, i in found.items()})
-    _check(columns, simulation, sum(it.count for it in bindings.each.values()))
+    _check(columns, simulation, sum(binding.count for binding in bindings.each.values()))
     stream = StreamSettings(period=1.0 / table.rate)
     steps = round(stream.period / float(simulation.model.opt.timestep))
     commands = np.where(columns[COMMANDED], columns[COMMANDS][:, :, :3], np.nan)

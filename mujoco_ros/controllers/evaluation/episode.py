@@ -171,7 +171,9 @@ def run_episode(
     if supervised.error:
         outcome, reason = ERROR, supervised.error
     elif machine.has_failed and failures:
-        causes = (it for it in reversed(failures) if it.transition.label not in _CONSEQUENCES)
+        causes = (
+            event for event in reversed(failures) if event.transition.label not in _CONSEQUENCES
+        )
         cause = next(causes, failures[-1])
         outcome, reason = cause.transition.label, cause.reason
     elif trial.is_over(simulation, machine.outcome):
@@ -184,7 +186,7 @@ def run_episode(
         reason=reason,
         claimed=claimed,
         refusal=refusal,
-        failures=tuple(it.transition.label for it in failures),
+        failures=tuple(event.transition.label for event in failures),
         conditions=dict(conditions),
         measures=measures,
         phases=recorder.phases(simulation.time),
@@ -251,7 +253,9 @@ def versions() -> Identity:
     """Return the version of MuJoCo, and a hash of code, tables and policies of this package."""
     package = Path(__file__).resolve().parents[2]
     code = sha256()
-    for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml", ".onnx")):
+    for file in sorted(
+        path for path in package.rglob("*") if path.suffix in (".py", ".yaml", ".onnx")
+    ):
         code.update(file.read_bytes())
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
@@ -359,7 +363,7 @@ class EpisodeFile:
         if not isinstance(header.get("episodes"), int):
             raise UserInputError(f"{self.path} is not a file of episodes: line 1 has no count")
         episodes = (self._episode(line, number) for number, line in enumerate(lines[1:], 2))
-        return header, {it.seed: it for it in episodes}
+        return header, {episode.seed: episode for episode in episodes}
 
     def _episode(self, line: bytes, number: int) -> Episode:
         values = self._parsed(line, number)

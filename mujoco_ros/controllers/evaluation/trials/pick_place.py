@@ -202,7 +202,7 @@ def box_joint(simulation: Simulation) -> Any:
 
 def motion_tracking(recorder: EpisodeRecorder) -> float:
     """Return the largest tracking error of the states that follow a path [rad]."""
-    errors = (it for state, it in recorder.tracking.items() if state.startswith("EXEC"))
+    errors = (error for state, error in recorder.tracking.items() if state.startswith("EXEC"))
     return max(errors, default=0.0)
 
 
@@ -373,7 +373,7 @@ class PickPlaceTrial(BoxTrial):
         x = self.ranges.x or (LAB_START[0] - 0.1, LAB_START[0] + 0.3)
         for _ in range(_MAX_DRAWS):
             position = self._position(x, random)
-            distances = (np.hypot(*np.subtract(position, it)) for it in (start, goal))
+            distances = (np.hypot(*np.subtract(position, place)) for place in (start, goal))
             if min(distances) >= _OBSTACLE_DISTANCE:
                 return position
         raise _NoSpaceError(

@@ -95,8 +95,8 @@ def named_walks(pushed: Walks, plates: str) -> dict[str, Walks]:
     return {
         "pushed": pushed,
         "randomised": replace(pushed, friction=(0.6, 1.4), mass=(0.95, 1.05), delay=(0.005, 0.005)),
-        **{f"{name}_on_plates": replace(it, world=plates) for name, it in directions.items()},
-        **{f"{name}_on_slope": replace(it, slope=slope) for name, it in directions.items()},
+        **{f"{name}_on_plates": replace(walks, world=plates) for name, walks in directions.items()},
+        **{f"{name}_on_slope": replace(walks, slope=slope) for name, walks in directions.items()},
     }
 
 

@@ -252,6 +252,7 @@ class Recover(State):
         hold(context, self.arm, context.observation.q[joints].copy())
         self._request: PlanRequest | None = None
         self._execution: TrajectoryExecution | None = None
+        self._monitor: MotionMonitor
         self._holding: list[bool] = []
         self._next = "retry"
 

@@ -55,7 +55,7 @@ class NoiseConfig:
 
     def __post_init__(self) -> None:
         for name in ("uniform", "gaussian"):
-            if not all(it >= 0.0 for it in numbers(getattr(self, name))):
+            if not all(number >= 0.0 for number in numbers(getattr(self, name))):
                 raise UserInputError(f"{name} must not be negative")
 
 
@@ -110,9 +110,9 @@ class TermConfig:
 
     def __post_init__(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
-        for it in fields(self):
-            if it.name not in permitted and getattr(self, it.name) != it.default:
-                raise unknown(f"term '{self.term}': key", it.name, permitted)
+        for setting in fields(self):
+            if setting.name not in permitted and getattr(self, setting.name) != setting.default:
+                raise unknown(f"term '{self.term}': key", setting.name, permitted)
         if self.value and not self.sensor:
             raise UserInputError(f"the value '{self.value}' needs the name of its 'sensor'")
         _check_history(self.history)
@@ -157,7 +157,7 @@ class InputConfig:
             raise UserInputError("clip: the lower limit is above the upper one")
         if not self.terms:
             raise UserInputError("terms must not be empty")
-        if len(self.terms) > 1 and any(it.term == "image" for it in self.terms):
+        if len(self.terms) > 1 and any(term.term == "image" for term in self.terms):
             raise UserInputError("an image must be the only term of its input")
 
 
