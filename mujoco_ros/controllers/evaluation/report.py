@@ -3,7 +3,7 @@
 import csv
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from io import StringIO
 from math import sqrt
 from typing import NamedTuple
@@ -190,8 +190,8 @@ def as_csv(episodes: Sequence[Episode]) -> str:
     header = [name for group in _GROUPS for name in columns[group]]
     writer.writerow([*_COLUMNS, *header, "planning"])
     for episode in sorted(episodes, key=lambda episode: episode.seed):
-        shown = replace(episode, failures=" ".join(episode.failures))  # type: ignore[arg-type]
-        row = [getattr(shown, name) for name in _COLUMNS]
+        row = [getattr(episode, name) for name in _COLUMNS]
+        row[_COLUMNS.index("failures")] = " ".join(episode.failures)
         values = [getattr(episode, group).get(name) for group in _GROUPS for name in columns[group]]
         planning = " ".join(f"{duration:.4f}" for duration in episode.planning)
         writer.writerow([*row, *values, planning])
