@@ -163,7 +163,9 @@ class HandoverTrial(BoxTrial):
 
     def edit(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         set_start(model, BOX, self.box_pose(conditions, "start"))
-        set_mass(model, model.body(f"{BOX}/{BOX}").id, conditions["mass"])
+        body, factors = model.body(f"{BOX}/{BOX}").id, np.ones(model.nbody)
+        factors[body] = conditions["mass"] / float(model.body_mass[body])
+        scale_masses(model, factors)
         scale_box_friction(model, _PADS, conditions["friction"])
 
     def measure(self, recorder: EpisodeRecorder, conditions: Conditions) -> Mapping[str, float]:

@@ -65,7 +65,8 @@ class LeggedTrial(Trial):
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set the masses of the links; the condition ``masses`` is the seed of their factors."""
         random = np.random.default_rng(int(conditions["masses"]))
-        factors = random.uniform(*self.ranges.mass, size=model.nbody)
+        least, largest = self.ranges.mass
+        factors = random.uniform(float(least), float(largest), size=model.nbody)
         for body, factor in self.mass_factors(model, conditions).items():
             factors[body] = factor
         scale_masses(model, factors)
