@@ -12,7 +12,6 @@ from mujoco_ros.controllers.evaluation.conditions import (
     Noise,
     PositiveRange,
     Range,
-    set_mass,
 )
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose
