@@ -81,13 +81,13 @@ class MessageObjectPublishers:
         Raises:
             RuntimeError: They differ, so their costs cannot be compared.
         """
-        original = [publisher.publish for publisher in self._publishers]
+        handles = [publisher.handle for publisher in self._publishers]
         sent: list[list[bytes]] = [[] for _ in self._publishers]
         for publisher, messages in zip(self._publishers, sent, strict=True):
             publisher.publish = messages.append
         publish()
-        for publisher, function in zip(self._publishers, original, strict=True):
-            publisher.publish = function
+        for publisher, handle in zip(self._publishers, handles, strict=True):
+            publisher.publish_bytes_by(handle)
         stamp = self._stamp()
         for build, publisher, (data,) in zip(self._builds, self._publishers, sent, strict=True):
             message = build(stamp)
