@@ -12,6 +12,7 @@ from mujoco_ros.controllers.evaluation.conditions import (
     Noise,
     PositiveRange,
     Range,
+    scale_masses,
 )
 from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
 from mujoco_ros.controllers.interface.observation import Pose

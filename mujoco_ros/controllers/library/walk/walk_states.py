@@ -5,11 +5,7 @@ from math import acos, hypot
 from typing import Any, ClassVar
 
 from mujoco_ros.controllers.fsm.state import State, StateContext
-from mujoco_ros.controllers.interface.inputs import (
-    GOAL_INPUT,
-    VELOCITY_INPUT,
-    BodyVelocity,
-)
+from mujoco_ros.controllers.interface.inputs import GOAL_INPUT, VELOCITY_INPUT, BodyVelocity
 from mujoco_ros.controllers.interface.outputs import DRAW, ESTIMATED_BASE, Drawing
 from mujoco_ros.controllers.interface.robot import RobotModel
 from mujoco_ros.controllers.interface.store import Key, Store
