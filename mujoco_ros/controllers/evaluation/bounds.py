@@ -43,27 +43,21 @@ def _measure(statistic: int, name: str, factor: float = 1.0) -> Callable[[Summar
     return lambda summary: factor * summary.measures.get(name, (float("inf"),) * 3)[statistic]
 
 
-def _success_rate(summary: Summary) -> float:
-    return 100.0 * summary.successes / max(summary.count, 1)
-
-
-def _planning_time(summary: Summary) -> float:
-    return 1e3 * summary.planning[0]
-
-
 _mean, _rms, _largest = (partial(_measure, statistic) for statistic in range(3))
 LAB = (
     Bound(
-        "success [%]",
-        "100 (50 of 50)",
-        100.0,
-        _success_rate,
+        *("success [%]", "100 (50 of 50)", 100.0),
+        lambda summary: 100.0 * summary.successes / max(summary.count, 1),
         least=True,
     ),
     Bound("place error, RMS in the plane [mm]", "1.4", 1.0, _rms("error_xy", 1e3), 2),
     Bound("largest tracking error [mrad]", "< 5", 5.0, _largest("tracking", 1e3), 2),
     Bound("mean cycle [s]", "8.2", 6.5, _mean("cycle"), 2),
-    Bound("median planning of a segment [ms]", "200 to 600", 200.0, _planning_time, 0),
+    Bound(
+        *("median planning of a segment [ms]", "200 to 600", 200.0),
+        lambda summary: 1e3 * summary.planning[0],
+        digits=0,
+    ),
     Bound("largest error of inverse kinematics [mm]", "< 0.1", 0.01, _largest("ik_error", 1e3), 5),
     Bound("the same, rotation [µrad]", "< 100", 100.0, _largest("ik_turn", 1e6), 2),
     Bound("most waypoints of a path, ends included", "5 to 15", 15.0, _largest("corners"), 0),

@@ -35,7 +35,7 @@ class Noise(CheckedConfig):
         position: Joint positions [rad or m].
         velocity: Joint velocities [rad/s or m/s].
         effort: Actuator efforts, as part of the effort.
-        force: Forces of force-torque and touch sensors [N]; the latter do not become negative.
+        force: Forces of force-torque and touch sensors [N]; forces of touch do not become negative.
         torque: Torques of force-torque sensors [Nm].
         rate: Angular velocities of IMUs [rad/s].
         acceleration: Accelerations of IMUs [m/s²].

@@ -33,7 +33,7 @@ ATTEMPTS = 3
 
 
 class EpisodeSetup(NamedTuple):
-    """What a process needs to run episodes.
+    """The data with which a process runs episodes.
 
     Attributes:
         trial: The trial.

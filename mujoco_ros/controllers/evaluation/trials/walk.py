@@ -30,7 +30,7 @@ _WALK_AT = 1.0
 _STOPPING = 4.0
 """Time from the request to stop until the end of the episode [s]."""
 _TOLERANCE = 0.15
-"""Largest difference of the walked and the commanded distance or turn, as part of the latter."""
+"""Largest difference of walked and commanded distance or turn, as part of the commanded one."""
 _SLACK, _TURN_SLACK = 0.15, 0.2
 """The same in metres, because a push displaces the robot; and in radians."""
 

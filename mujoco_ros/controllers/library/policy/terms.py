@@ -191,7 +191,7 @@ _STANDING = 0.01
 
 @dataclass(slots=True)
 class PolicyTick:
-    """What the terms are computed from.
+    """The inputs of all terms in a tick.
 
     Attributes:
         observation: The observation.
@@ -287,7 +287,7 @@ class TermFactory:
         return _copied(config, size, read)
 
     def gravity(self, sensor: str = "") -> Write:
-        """Return what writes the direction of gravity in the frame of an IMU or of the base."""
+        """Return a function that writes the direction of gravity in the frame of IMU or base."""
         imu = sensor or self._imu
         quaternion = self._sensors.find_imu(imu, "quat_wxyz") if imu else None
 

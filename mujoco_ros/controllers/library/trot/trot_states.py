@@ -39,7 +39,7 @@ _CROSS = 0.04
 
 
 def draw_trot(trotter: Trotter) -> Drawing:
-    """Return what a robot displays at the last tick."""
+    """Return feet, landings, support polygon and DCM at the last tick."""
     base, body = trotter.estimator.base.pose, trotter.estimator.robot
     axes = base.matrix[:3, :3]
 
@@ -85,14 +85,14 @@ _FASTEST = BodyVelocity(x=0.6, y=0.25, yaw=0.6)
 
 
 class _Trots:
-    """What distinguishes the states from the states of `walk`."""
+    """Makes a state of `walk` a state of a robot that trots: other robot, speeds and drawing."""
 
     walker: ClassVar[Key[Any]] = TROTTER
     fastest: ClassVar[BodyVelocity] = _FASTEST
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that trots."""
         return draw_trot(walker)
 
 

@@ -177,8 +177,8 @@ class Landing:
 _STEEPEST = 0.15
 """Largest expected rise of the ground."""
 _SHARE, _EDGE = 0.15, 0.05
-"""Part of the difference of measured and expected slope by which a step changes the latter, and the
-largest difference that counts: a foot on an edge shows a larger one."""
+"""Part of the difference of measured and expected slope that a step adds to the expected slope, and
+the largest difference that counts: a foot on an edge shows a larger one."""
 
 
 def slope_under(tilt: np.ndarray, yaw: float) -> np.ndarray:

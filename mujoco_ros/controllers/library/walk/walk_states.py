@@ -144,7 +144,7 @@ class BalancedWalkState(State):
     """Base of the states in which the robot balances.
 
     Attributes:
-        walker: Key of what walks.
+        walker: Store key of the robot that walks: a `Walker` or a `Trotter`.
         fastest: Greatest velocities.
     """
 
@@ -170,13 +170,13 @@ class BalancedWalkState(State):
         return None
 
     def walking(self, context: StateContext) -> WalkingRobot:
-        """Return what walks."""
+        """Return the robot that walks."""
         walker: WalkingRobot = context.store.get(self.walker)
         return walker
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that walks."""
         return draw_walk(walker)
 
 

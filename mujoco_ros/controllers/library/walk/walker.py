@@ -72,7 +72,7 @@ class Walker:
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
-        zmp: Zero-moment point (ZMP) that the feet shall have since the last tick, likewise [m].
+        zmp: Zero-moment point (ZMP) that the feet shall have, in the same frame [m].
             # (2,)
         goal: Where the robot goes, in the frame of the estimated base; None without one.
     """

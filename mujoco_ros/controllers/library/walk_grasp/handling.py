@@ -54,7 +54,7 @@ class MoveHands(HandState):
 
         Attributes:
             x: Place of the middle between the hands, forwards of the base [m].
-            z: The same, upwards [m].
+            z: Place of the middle between the hands, upwards from the base [m].
             gap: Half of the distance between the hands [m].
         """
 

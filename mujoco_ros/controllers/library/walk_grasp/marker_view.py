@@ -269,7 +269,7 @@ class MarkerView:
 
         Args:
             origin: Of the optical frame at its time.  # (3,)
-            axes: The same.  # (3, 3)
+            axes: Of the optical frame at its time.  # (3, 3)
 
         Returns:
             Position (3,) and axes (3, 3) of each pose, the likeliest first.
