@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, ImageNoise, camera_images
-from mujoco_ros.cameras.scene_poses import compute_poses
-from mujoco_ros.model.sensors.cameras import Camera, CameraNoise, Intrinsics, intrinsics_of
+from mujoco_ros.model.sensors.cameras import (
+    Camera,
+    CameraNoise,
+    Intrinsics,
+    compute_poses,
+    intrinsics_of,
+)
 from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.renderer import Renderer
 
