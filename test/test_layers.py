@@ -93,14 +93,14 @@ MAY_IMPORT = {
     "controllers.ros": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
         *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
+        *("wire", "rclpy_ext", "sim.stepping.real_time", "control", "model"),
     },
     "controllers.ros.node": {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
         *("controllers.library", "controllers.interface", "controllers.planning"),
         *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
-        *("sim.controlled_joints", "sim.stepping.histogram", "sim.stepping.thread_priority"),
+        *("sim.controlled_joints", "sim.stepping.real_time"),
     },
     "controllers.ros.hosted": {
         *("controllers.ros.hosted", "controllers.ros", "controllers.runtime"),

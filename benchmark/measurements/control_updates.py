@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import twist_target
-from mujoco_ros.control.cartesian.settings import CartesianMode
+from mujoco_ros.control.cartesian import CartesianMode, twist_target
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.joints import POSITION

@@ -17,10 +17,10 @@ from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.physics_thread import StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status
-from mujoco_ros.sim.stepping.step_listener import StepListener
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 

@@ -4,10 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import CartesianCommand
-from mujoco_ros.control.cartesian.settings import CartesianSettings
-from mujoco_ros.control.cartesian.source import CartesianSource
-from mujoco_ros.control.command_rates import CommandRates
+from mujoco_ros.control.cartesian import CartesianCommand, CartesianSettings, CartesianSource
 from mujoco_ros.control.events import (
     CommandError,
     CommandPreempted,
@@ -20,12 +17,12 @@ from mujoco_ros.control.events import (
 )
 from mujoco_ros.control.gripper import GripperCommand, GripperController
 from mujoco_ros.control.joint_command import JointCommand
-from mujoco_ros.control.joint_owners import ControlState, JointOwner, JointOwners
+from mujoco_ros.control.joint_owners import CommandRates, ControlState, JointOwner, JointOwners
 from mujoco_ros.control.joints import ControlledJoints, GripperDrive, JointDrive
 from mujoco_ros.control.references import References
 from mujoco_ros.control.reset_hold import ResetHold
-from mujoco_ros.control.robot_streams import RobotStreams
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
+from mujoco_ros.control.streams import RobotStreams
 from mujoco_ros.control.trajectory.controller import TrajectoryController
 from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.joints import Mode
-from mujoco_ros.control.references import References
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.model.robot.actuators import joint_actuators
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.sim.force_limits import ForceLimits

@@ -6,7 +6,7 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import FixedFrame
+from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.model.naming import OPTICAL_WXYZ
 from mujoco_ros.model.robot.layout import FloatingBase
 from mujoco_ros.sim.cartesian.controller import CartesianController

@@ -16,10 +16,9 @@ from mujoco_ros.sim.drives import Drives, holding_activations, holding_controls
 from mujoco_ros.sim.force_limits import Saturation
 from mujoco_ros.sim.realism.realism import Realism, entries_by_robot
 from mujoco_ros.sim.robot_controls import bind, robot_controls
-from mujoco_ros.sim.sample import Sample
-from mujoco_ros.sim.sensor_noise import SensorNoise
-from mujoco_ros.sim.settings.equalities import EqualitySettings
+from mujoco_ros.sim.sample import Sample, SensorNoise
 from mujoco_ros.sim.settings.gains import GainSettings, configured_gains
+from mujoco_ros.sim.settings.model_settings import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute, PluginAttributes
 from mujoco_ros.sim.state.extension_states import ExtensionStates
 from mujoco_ros.sim.state.initial_state import InitialState, initial_state

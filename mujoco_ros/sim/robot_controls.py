@@ -16,9 +16,8 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.controlled_joints import controlled_joints
+from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
 from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.gripper_tendon import TendonDrive
 
 
 def robot_controls(

@@ -18,13 +18,13 @@ from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import read_options, write_options
 from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
-from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
+from mujoco_ros.sim.settings.model_settings import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
+from mujoco_ros.sim.wrenches import ExternalWrenches
 
 OnDivergence = Literal["reset", "pause", "shutdown"]
 

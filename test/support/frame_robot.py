@@ -7,7 +7,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import pose_target, twist_target, wrench_target
+from mujoco_ros.control.cartesian import pose_target, twist_target, wrench_target
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.controller import CartesianController

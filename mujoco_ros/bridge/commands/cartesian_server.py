@@ -9,7 +9,7 @@ from std_msgs.msg import Float64MultiArray, Header
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.control.cartesian.commands import (
+from mujoco_ros.control.cartesian import (
     CartesianCommand,
     FixedFrame,
     pose_target,

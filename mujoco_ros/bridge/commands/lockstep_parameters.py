@@ -13,7 +13,7 @@ from mujoco_ros.bridge.diagnostics.report import OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.joints import POSITION
-from mujoco_ros.control.robot_streams import FORWARDED
+from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ

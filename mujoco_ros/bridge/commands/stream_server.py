@@ -17,8 +17,8 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandError, CommandSource, QueueFullError
 from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, forward_command
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.control.settings import StreamSettings
+from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.naming import within
 from mujoco_ros.sim.clock_epochs import epoch_of
 from mujoco_ros.wire.conversions import nanoseconds

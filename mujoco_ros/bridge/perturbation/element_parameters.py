@@ -14,15 +14,15 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.settings.appearance import (
+from mujoco_ros.sim.settings.model_settings import (
     SIZES,
     Appearance,
+    EqualitySettings,
     appearances,
     element,
     get_appearance,
     scratch_for,
 )
-from mujoco_ros.sim.settings.equalities import EqualitySettings
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.control.joints import Clamped, ControlledJoints
-from mujoco_ros.control.references import References
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.control.trajectory.paths import PATHS, Path
 from mujoco_ros.control.trajectory.spline import Waypoints, spline
 from mujoco_ros.control.trajectory.trajectory import Trajectory

@@ -6,7 +6,7 @@ from hashlib import sha256
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.fsm.transition import TransitionEvent
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.controllers.interface.outputs import ESTIMATED_BASE

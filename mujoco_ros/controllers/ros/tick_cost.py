@@ -1,6 +1,6 @@
 """The wall time of ticks on /diagnostics."""
 
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 
 def tick_cost_metrics(cost: Histogram) -> dict[str, str]:

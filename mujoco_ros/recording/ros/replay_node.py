@@ -17,7 +17,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 

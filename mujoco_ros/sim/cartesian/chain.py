@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import FixedFrame
-from mujoco_ros.control.index_ranges import ArrayPart, as_slice
+from mujoco_ros.control.cartesian import FixedFrame
+from mujoco_ros.control.references import ArrayPart, as_slice
 from mujoco_ros.sim.drives import Drives
 
 _DISCRETE = int(mujoco.mjtIntegrator.mjINT_DISCRETE)

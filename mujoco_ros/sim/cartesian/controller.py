@@ -7,14 +7,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import (
+from mujoco_ros.control.cartesian import (
     CartesianCommand,
+    CartesianSettings,
     FixedFrame,
     PoseTarget,
     TwistTarget,
     WrenchTarget,
 )
-from mujoco_ros.control.cartesian.settings import CartesianSettings
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError

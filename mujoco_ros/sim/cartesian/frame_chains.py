@@ -7,7 +7,7 @@ from itertools import takewhile
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.commands import FixedFrame
+from mujoco_ros.control.cartesian import FixedFrame
 from mujoco_ros.control.joints import EFFORT, POSITION, ControlledJoints
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.actuators import joint_effort

@@ -5,9 +5,8 @@ from math import sqrt
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.cartesian.settings import CartesianSettings
-from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.control.references import References
+from mujoco_ros.control.cartesian import CartesianSettings
+from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.sim.cartesian.chain import FrameChain
 from mujoco_ros.sim.cartesian.pose_reference import PoseReference
 

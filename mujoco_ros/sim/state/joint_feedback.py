@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import ArrayPart, as_slice
+from mujoco_ros.control.references import ArrayPart, as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import RobotLayout
 

@@ -12,13 +12,13 @@ from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
 from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.sim.perturbation.wrenches import WrenchState as Wrenches
 from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
 from mujoco_ros.sim.state.initial_state import initial_state
 from mujoco_ros.sim.state.state_transfer import joint_pairs, transfer_data
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
+from mujoco_ros.sim.wrenches import WrenchState as Wrenches
 
 _REASON = "another state was loaded"
 

@@ -9,8 +9,13 @@ from typing import Literal
 
 from mujoco_ros.sim.clock_epochs import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.lockstep_sources import Command, Source, SourceConfig, SourceStatus
-from mujoco_ros.sim.stepping.manager_source import ManagerSource
+from mujoco_ros.sim.stepping.lockstep_sources import (
+    Command,
+    ManagerSource,
+    Source,
+    SourceConfig,
+    SourceStatus,
+)
 
 _LOG = logging.getLogger(__name__)
 _CHECK_S = 0.05

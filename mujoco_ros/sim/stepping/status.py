@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 import mujoco
 
-from mujoco_ros.control.command_rates import CommandTally
 from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joint_owners import CommandTally
 from mujoco_ros.control.reset_hold import HeldBack
 from mujoco_ros.sim.simulation import Simulation
 

@@ -22,7 +22,7 @@ from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.parameters.robot_parameters import Settings
-from mujoco_ros.control.cartesian.settings import CartesianSettings
+from mujoco_ros.control.cartesian import CartesianSettings
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from frame_robot import FrameRobot
 
-from mujoco_ros.control.cartesian.commands import pose_target
+from mujoco_ros.control.cartesian import pose_target
 from mujoco_ros.control.events import CommandRejected
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot

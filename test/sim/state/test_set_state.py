@@ -13,10 +13,10 @@ from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.scene.entities import entities
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import REASON, StateRequest, set_state, settable_joints
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 POSE = np.array([0.3, -0.2, 0.9, *(np.array([1.0, 0.1, -0.2, 0.3]) / np.sqrt(1.14))])
 TWIST = np.array([0.1, 0.2, -0.3, 0.4, -0.5, 0.6])

@@ -15,9 +15,9 @@ from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.assembly import assemble, assemble_part, rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 BALL = (

@@ -10,12 +10,12 @@ import pytest
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.scene.config import load_scene, shipped_scenes
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import LogSegment, StateLog
 from mujoco_ros.sim.state_log.row_format import MAGIC, ROWS, SEGMENT, find_records, write_record
+from mujoco_ros.sim.wrenches import AppliedWrench
 
 ROOT = Path(__file__).parents[3]
 STEPS = 150

@@ -15,7 +15,7 @@ from mujoco_ros.model.file_access import ALL_FILES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 
 

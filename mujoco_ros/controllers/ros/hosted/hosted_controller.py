@@ -34,7 +34,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 T = TypeVar("T")
 

@@ -22,7 +22,7 @@ from mujoco_ros.controllers.ros.tick_cost import tick_cost_metrics
 from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.controllers.runtime.ticks import SlowTicks
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 WAITING = "waiting"

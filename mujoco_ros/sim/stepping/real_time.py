@@ -1,11 +1,123 @@
-"""Real-time priority of a thread and those that it may wait for."""
+"""Steps that are due, percentiles of durations, and the real-time priority of a thread."""
 
 import logging
 import math
 import os
 import threading
+from array import array
 from contextlib import suppress
 from pathlib import Path
+
+import numpy as np
+
+
+class Pacer:
+    """Decides when the next physics step is due; never reads a clock itself.
+
+    Catch-up after a stall is bounded: a larger lag is dropped and counted.
+    """
+
+    def __init__(self, timestep: float, *, factor: float = 1.0, catch_up_s: float = 0.05) -> None:
+        """Create a pacer for steps of `timestep` simulated seconds.
+
+        Args:
+            timestep: Simulated seconds per step.
+            factor: Simulated seconds per wall second; 0 means as fast as possible.
+            catch_up_s: Largest lag behind the wall clock that is caught up [s].
+        """
+        self.catch_up_s = catch_up_s
+        self.dropped_s = 0.0
+        """Wall time dropped since the start [s]."""
+        self.late_steps = 0
+        """Steps that started a whole step period or more after they were due (deadline misses)."""
+        self.lag_s = 0.0
+        """How late the last step started [s]."""
+        self._timestep = timestep
+        self._due: float | None = None
+        self.factor = factor
+
+    @property
+    def factor(self) -> float:
+        """Simulated seconds per wall second; 0 means as fast as possible."""
+        return self._factor
+
+    @factor.setter
+    def factor(self, factor: float) -> None:
+        if not 0 <= factor < float("inf"):
+            raise ValueError(f"real-time factor must be a finite number of 0 or more, got {factor}")
+        self._factor = factor
+        self._period = self._timestep / factor if factor else 0.0
+        self._due = None
+
+    def set_timestep(self, timestep: float) -> None:
+        """Set the simulated seconds per step."""
+        self._timestep = timestep
+        self.factor = self._factor
+
+    def wait(self, now: float) -> float:
+        """Return how long to sleep before the next step [s]; 0 when it is due.
+
+        Args:
+            now: Monotonic wall time [s].
+        """
+        if not self._factor or self._due is None:
+            return 0.0
+        return max(0.0, self._due - now)
+
+    def started(self, now: float) -> None:
+        """Register a step that starts at wall time `now` [s], and schedule the next one."""
+        if not self._factor:
+            self.lag_s = 0.0
+            return
+        if self._due is None:
+            self._due = now
+        self.lag_s = now - self._due
+        if self.lag_s >= self._period:
+            self.late_steps += 1
+        if self.lag_s > self.catch_up_s:
+            self.dropped_s += self.lag_s - self.catch_up_s
+            self._due = now - self.catch_up_s
+        self._due += self._period
+
+    def restart(self) -> None:
+        """Drop the lag without counting it: the next step is due at once, as after a pause."""
+        self._due = None
+        self.lag_s = 0.0
+
+    def excuse(self, now: float) -> None:
+        """Drop a lag beyond `catch_up_s` without counting it, as after a wait for commands."""
+        if self._due is not None and now - self._due > self.catch_up_s:
+            self.restart()
+
+
+class Histogram:
+    """Counts durations in bins of 1 µs up to `limit_us`; longer ones land in the last bin."""
+
+    def __init__(self, limit_us: int = 20_000) -> None:
+        self._limit = limit_us
+        # An element of an array of Python is increased in half the time of one of NumPy.
+        self._cells = array("q", bytes(8 * (limit_us + 1)))
+        self._counts = np.frombuffer(self._cells, dtype=np.int64)
+        self._cumulative = np.zeros_like(self._counts)
+
+    def add(self, duration_s: float) -> None:
+        """Count one duration [s]."""
+        index = int(duration_s * 1e6)
+        self._cells[index if 0 <= index < self._limit else self._limit] += 1
+
+    def percentiles(self, *percents: float) -> tuple[float, ...]:
+        """Return percentiles [s], each the upper edge of its bin; NaN while empty."""
+        cumulative = np.cumsum(self._counts, out=self._cumulative)
+        if not cumulative[-1]:
+            return (float("nan"),) * len(percents)
+        # Integers, or all counts would be converted.
+        ranks = np.ceil(np.asarray(percents) / 100.0 * cumulative[-1]).astype(np.int64)
+        return tuple(float(b + 1) * 1e-6 for b in np.searchsorted(cumulative, ranks))
+
+    def clear(self) -> None:
+        """Discard all counts."""
+        self._counts[:] = 0
+
 
 _LOG = logging.getLogger(__name__)
 _OVERLOAD_S = 0.2
