@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.control.references import ArrayPart, References, as_slice
+from mujoco_ros.control.references import References, as_slice
 
 
 def test_holding_references_have_a_position_and_zero_velocity_and_effort():
@@ -46,16 +46,3 @@ def test_consecutive_indices_become_an_equivalent_slice(indices):
 def test_other_indices_are_returned_unchanged(indices):
     given = np.array(indices, dtype=np.intp)
     assert as_slice(given) is given
-
-
-@pytest.mark.parametrize("indices", [[2, 3, 4], [4, 0, 3], [1], []])
-def test_a_part_of_an_array_is_read_and_written(indices):
-    array, expected = np.arange(6.0), np.arange(6.0)
-    part, out = ArrayPart(array, np.array(indices, dtype=np.intp)), np.zeros(len(indices))
-    array *= 10.0  # it stays the same array
-    part.read(out)
-    np.testing.assert_array_equal(out, 10.0 * expected[indices])
-    part.write(-out)
-    expected *= 10.0
-    expected[indices] *= -1.0
-    np.testing.assert_array_equal(array, expected)
