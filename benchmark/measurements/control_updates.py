@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mujoco_ros.control.cartesian import CartesianMode, twist_target
+from mujoco_ros.control.cartesian import CartesianMode, cartesian_command
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.joints import POSITION
@@ -73,7 +73,9 @@ def _cartesian(mode: CartesianMode, steps: int) -> float:
     cartesian.configure(replace(cartesian.settings, mode=mode, twist_timeout=0.0))
     frame = cartesian.chains.resolve("", cartesian.chain.base)
     now = 0.0
-    control.command_cartesian(twist_target(frame, (0.0, 0.0, -1e-3), (0.0, 0.0, 0.0)), now)
+    control.command_cartesian(
+        cartesian_command("twist", frame, (0.0, 0.0, -1e-3), (0.0, 0.0, 0.0)), now
+    )
 
     def update() -> None:
         nonlocal now

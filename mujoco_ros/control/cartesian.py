@@ -11,10 +11,6 @@ from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joint_owners import JointOwner
 from mujoco_ros.control.settings import setting
 
-_FARTHEST_M = 1e6
-_FASTEST = 1e3
-_STRONGEST = 1e6
-
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FixedFrame:
@@ -33,110 +29,57 @@ class FixedFrame:
     quat_wxyz: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class PoseTarget:
-    """A pose for the controlled frame.
-
-    Attributes:
-        frame: The frame in which it is given.
-        position: [m]  # (3,)
-        quat_wxyz: Unit quaternion.  # (4,)
-    """
-
-    frame: FixedFrame
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+CommandKind = Literal["pose", "twist", "wrench"]
+_LIMITS: dict[CommandKind, tuple[tuple[str, float], ...]] = {
+    "pose": (("position", 1e6),),
+    "twist": (("linear velocity", 1e3), ("angular velocity", 1e3)),
+    "wrench": (("force", 1e6), ("torque", 1e6)),
+}
+"""Names and largest numbers of the two vectors of a command; quaternions are normalized."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class TwistTarget:
-    """A velocity of the controlled frame, relative to the base.
+class CartesianCommand:
+    """A checked target for the controlled frame.
+
+    A pose, a velocity relative to the base, or a wrench that the frame exerts in addition to its
+    spring; all refer to the origin of the controlled frame.
 
     Attributes:
-        frame: The frame along whose axes it is given.
-        linear: Velocity of the origin of the controlled frame [m/s].  # (3,)
-        angular: [rad/s]  # (3,)
+        frame: The frame in which a pose is given, and along whose axes twists and wrenches are.
+        linear: Position [m], velocity [m/s] or force [N].  # (3,)
+        angular: Unit quaternion wxyz (4,), angular velocity [rad/s] or torque [Nm] (3,).
     """
 
+    kind: CommandKind
     frame: FixedFrame
     linear: np.ndarray
     angular: np.ndarray
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class WrenchTarget:
-    """A wrench that the controlled frame exerts in addition to its spring.
-
-    Attributes:
-        frame: The frame along whose axes it is given.
-        force: Force at the origin of the controlled frame [N].  # (3,)
-        torque: [Nm]  # (3,)
-    """
-
-    frame: FixedFrame
-    force: np.ndarray
-    torque: np.ndarray
-
-
-CartesianCommand = PoseTarget | TwistTarget | WrenchTarget
-
-
-def pose_target(
-    frame: FixedFrame, position: Sequence[float], quat_wxyz: Sequence[float]
-) -> PoseTarget:
-    """Return a checked pose.
+def cartesian_command(
+    kind: CommandKind, frame: FixedFrame, linear: Sequence[float], angular: Sequence[float]
+) -> CartesianCommand:
+    """Return a checked command.
 
     Raises:
         CommandError: A number is not finite or too large, or the quaternion is no rotation.
     """
-    length = hypot(*quat_wxyz)
-    if not 0.5 < length < 2.0:  # false for NaN
-        raise CommandError(f"the quaternion of the orientation must have length 1, got {length:g}")
-    return PoseTarget(
-        frame=frame,
-        position=_numbers("position", position, _FARTHEST_M),
-        quat_wxyz=np.array(quat_wxyz, dtype=float) / length,
-    )
-
-
-def twist_target(
-    frame: FixedFrame, linear: Sequence[float], angular: Sequence[float]
-) -> TwistTarget:
-    """Return a checked twist.
-
-    Raises:
-        CommandError: A number is not finite or too large.
-    """
-    return TwistTarget(
-        frame=frame,
-        linear=_numbers("linear velocity", linear, _FASTEST),
-        angular=_numbers("angular velocity", angular, _FASTEST),
-    )
-
-
-def wrench_target(
-    frame: FixedFrame, force: Sequence[float], torque: Sequence[float]
-) -> WrenchTarget:
-    """Return a checked wrench.
-
-    Raises:
-        CommandError: A number is not finite or too large.
-    """
-    return WrenchTarget(
-        frame=frame,
-        force=_numbers("force", force, _STRONGEST),
-        torque=_numbers("torque", torque, _STRONGEST),
-    )
-
-
-def _numbers(name: str, values: Sequence[float], largest: float) -> np.ndarray:
-    numbers = np.array(values, dtype=float)
-    if not np.all(np.abs(numbers) <= largest):  # true for NaN
-        shown = ", ".join(f"{number:g}" for number in numbers)
-        raise CommandError(
-            f"{name} ({shown}) has a component that is not finite, or beyond {largest:g}"
-        )
-    return numbers
+    vectors = [np.array(linear, dtype=float), np.array(angular, dtype=float)]
+    if kind == "pose":
+        length = hypot(*angular)
+        if not 0.5 < length < 2.0:  # false for NaN
+            raise CommandError(
+                f"the quaternion of the orientation must have length 1, got {length:g}"
+            )
+        vectors[1] /= length
+    for (name, largest), numbers in zip(_LIMITS[kind], vectors, strict=False):
+        if not np.all(np.abs(numbers) <= largest):  # true for NaN
+            shown = ", ".join(f"{number:g}" for number in numbers)
+            raise CommandError(
+                f"{name} ({shown}) has a component that is not finite, or beyond {largest:g}"
+            )
+    return CartesianCommand(kind=kind, frame=frame, linear=vectors[0], angular=vectors[1])
 
 
 CartesianMode = Literal["pose", "impedance"]

@@ -15,6 +15,10 @@ from mujoco_ros.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.wire.qos import RELIABLE
 
 
+def nothing(_time: float) -> None:
+    """Answer a tick of the lockstep with a command that changes nothing."""
+
+
 class CommandServer:
     """Checks the commands of one source for a robot, and submits them to the physics thread.
 
@@ -57,6 +61,11 @@ class CommandServer:
         """Close the action, after `close`."""
         if self.goals is not None:
             self.goals.destroy()
+
+    def _refuse(self, topic: str, error: Exception, **stamps: Any) -> None:
+        """Report an invalid command, which nevertheless answers its tick in lockstep."""
+        self._rejections.report(topic, "refused", str(error))
+        self._submit(topic, nothing, **stamps)
 
     def _subscribe(
         self,

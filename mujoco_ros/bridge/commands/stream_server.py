@@ -207,8 +207,7 @@ class StreamServer(CommandServer):
         try:
             command = read()
         except CommandError as error:
-            self._rejections.report(topic, "refused", str(error))
-            self._submit(topic, _nothing, stamp=stamp, epoch=epoch, component=component, now=now)
+            self._refuse(topic, error, stamp=stamp, epoch=epoch, component=component, now=now)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -237,7 +236,3 @@ class StreamServer(CommandServer):
         if known is None or known[0] is not settings or known[1].period != period:
             known = self._in_lockstep = settings, replace(settings, period=period)
         return known[1]
-
-
-def _nothing(_time: float) -> None:
-    """Answer a lockstep tick with a command that changes nothing."""

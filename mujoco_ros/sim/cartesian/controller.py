@@ -3,17 +3,13 @@
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from mujoco_ros.control.cartesian import (
     CartesianCommand,
     CartesianSettings,
-    FixedFrame,
-    PoseTarget,
-    TwistTarget,
-    WrenchTarget,
 )
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.references import References
@@ -24,7 +20,6 @@ from mujoco_ros.sim.cartesian.impedance import Impedance
 from mujoco_ros.sim.cartesian.joint_motion import JointMotion
 from mujoco_ros.sim.cartesian.pose_reference import Limits, PoseReference
 
-_Command = TypeVar("_Command", bound=CartesianCommand)
 _NO_JOINTS = np.empty(0, dtype=np.intp)
 _IDLE_S = 0.5
 """Without a command for this long it counts as completed when it is preempted."""
@@ -61,8 +56,8 @@ class CartesianController:
         self._pd_acts = True
         self._references, self._timestep = references, timestep
         self._target: tuple[np.ndarray, np.ndarray] | None = None  # in the world; a moving base's
-        self._turning: TwistTarget | None = None
-        self._wrench: WrenchTarget | None = None
+        self._turning: CartesianCommand | None = None
+        self._wrench: CartesianCommand | None = None
         self._last = self._twist_until = self._wrench_until = -np.inf
         self._axes, self._twist = np.zeros(4), np.zeros(6)
         self._take(chains, chains.find(""))
@@ -121,7 +116,7 @@ class CartesianController:
             return self.no_frame()
         if not self.settings.enabled:
             return "cartesian_controller.enabled is false"
-        if isinstance(command, WrenchTarget) and self.settings.mode != "impedance":
+        if command.kind == "wrench" and self.settings.mode != "impedance":
             return "a wrench needs cartesian_controller.mode impedance"
         if self.settings.mode == "pose" and not self.chain.joints.takes_position.all():
             return "the joints take no positions"
@@ -129,7 +124,7 @@ class CartesianController:
             return f"frame '{command.frame.name}' is gone"
         return ""
 
-    def _in_model(self, command: _Command | None) -> _Command | None:
+    def _in_model(self, command: CartesianCommand | None) -> CartesianCommand | None:
         """Return a command with its frame in the present model; None if that is gone."""
         if command is None or self.chain is None:
             return None
@@ -158,17 +153,17 @@ class CartesianController:
         self._last = time
         lasting = self.settings.twist_timeout or np.inf
         command = self._in_model(command) or command
-        match command:
-            case PoseTarget():
+        match command.kind:
+            case "pose":
                 chain.locate_all()
-                position, quat = chain.to_world(command.frame, command.position, command.quat_wxyz)
+                position, quat = chain.to_world(command.frame, command.linear, command.angular)
                 own = command.frame.body in chain.carried
                 self._target = (position, quat) if chain.base_moves and not own else None
                 self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
                 self._turning = None
-            case TwistTarget():
+            case "twist":
                 self._turning, self._twist_until = command, time + lasting
-            case WrenchTarget():
+            case "wrench":
                 self._wrench, self._wrench_until = command, time + lasting
 
     def _start(self) -> None:
@@ -231,7 +226,7 @@ class CartesianController:
                 self._turning = None
                 reference.hold()
             else:
-                self._rotate(turning.frame, turning.linear, turning.angular, self._twist)
+                self._rotate(turning, self._twist)
                 reference.follow_twist(self._twist)
         if self._wrench is not None:
             wrench = self._wrench
@@ -239,15 +234,13 @@ class CartesianController:
                 self._wrench = None
                 self._impedance.wrench[:] = 0.0
             else:
-                self._rotate(wrench.frame, wrench.force, wrench.torque, self._impedance.wrench)
+                self._rotate(wrench, self._impedance.wrench)
 
-    def _rotate(
-        self, frame: FixedFrame, first: np.ndarray, second: np.ndarray, out: np.ndarray
-    ) -> None:
-        """Turn two vectors from the axes of a frame into those of the base, into `out` (6,)."""
+    def _rotate(self, command: CartesianCommand, out: np.ndarray) -> None:
+        """Turn a twist or a wrench into the axes of the base, into `out` (6,)."""
         assert self.chain is not None
-        self.chain.turn_to_base(frame, first, out[:3])
-        self.chain.turn_to_base(frame, second, out[3:])
+        self.chain.turn_to_base(command.frame, command.linear, out[:3])
+        self.chain.turn_to_base(command.frame, command.angular, out[3:])
 
     def is_idle(self, _joints: np.ndarray, time: float) -> bool:
         """Return whether no command arrived lately."""
