@@ -12,7 +12,7 @@ from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, Trajectory, trajectory
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.simulation import Simulation
@@ -47,12 +47,11 @@ def update_costs(steps: int) -> dict[str, float]:
         control.command(CommandSource.JOINT_COMMANDS, message, now)
 
     path = _trajectory(control, names, duration)
-    allowed = tolerances(control.joints, control.trajectory.settings, path.joints)
-    control.follow(path, allowed, 1, now)
+    control.follow(path, now)
     costs = {"trajectory": _fastest(update, steps)}
     control.trajectory.settings = replace(control.trajectory.settings, positions_upsampling=True)
     path = _trajectory(control, names, duration, upsampled=True)
-    control.follow(path, allowed, 2, now)
+    control.follow(path, now)
     costs["upsampled"] = _fastest(update, steps)
     q = control.references.q[path.joints]
     message = joint_command(control.joints, "clamp", names, [(q + 0.01).tolist(), still, still])

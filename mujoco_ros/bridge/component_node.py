@@ -99,9 +99,7 @@ class ComponentNode(Node):
             models=self.models,
             rejections=rejections,
             status=lambda: self.physics.status(),
-            submit=CommandSubmission(
-                simulation, rejections, lockstep.take, lambda: lockstep.stepped
-            ),
+            submit=CommandSubmission(simulation, rejections, lockstep),
             files=files,
             notify_reset=self.notify_reset,
             quit=self.quit,

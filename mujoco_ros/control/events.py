@@ -52,11 +52,15 @@ class Outcome(IntEnum):
     GOAL_TOLERANCE_VIOLATED = -5
 
 
+class ActionGoal:
+    """A goal of an action client, which the events of its execution carry."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GoalStarted:
     """Execution of a goal started."""
 
-    goal: object
+    goal: ActionGoal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,7 +71,7 @@ class GoalEnded:
         stalled: Whether the gripper stalled on an obstacle or an object.
     """
 
-    goal: object
+    goal: ActionGoal
     outcome: Outcome
     message: str
     position: float = 0.0
@@ -87,7 +91,7 @@ class GoalProgress:
         actual: Position, velocity.  # (2, n)
     """
 
-    goal: object
+    goal: ActionGoal
     time: float
     since_start: float
     index: int
@@ -167,21 +171,18 @@ RobotEvent = (
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class CommandFailed:
-    """A command raised an unexpected error; its goal, if any, is not executed."""
-
-    topic: str
-    message: str
-    goal: object | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandDropped:
-    """A command became obsolete before it was applied; its goal, if any, is not executed."""
+    """A command was not applied: it became obsolete, or failed with an unexpected error.
+
+    Attributes:
+        kind: "dropped" or "failed".
+        goal: Its goal, which is not executed.
+    """
 
     topic: str
     message: str
-    goal: object | None = None
+    kind: str = "dropped"
+    goal: ActionGoal | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,12 +204,4 @@ class SimulationReset:
     gains: Mapping[object, Gains] | None = field(default=None, compare=False)
 
 
-Event = (
-    GoalStarted
-    | GoalEnded
-    | GoalProgress
-    | RobotEvent
-    | CommandFailed
-    | CommandDropped
-    | SimulationReset
-)
+Event = GoalStarted | GoalEnded | GoalProgress | RobotEvent | CommandDropped | SimulationReset

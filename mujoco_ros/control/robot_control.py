@@ -24,7 +24,7 @@ from mujoco_ros.control.reset_hold import ResetHold
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings
 from mujoco_ros.control.streams import RobotStreams
 from mujoco_ros.control.trajectory.controller import TrajectoryController
-from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
+from mujoco_ros.control.trajectory.trajectory import Trajectory
 
 _CONTINUING = (CommandSource.TRAJECTORY, CommandSource.CONTROLLER, CommandSource.CARTESIAN)
 """Sources that continue from the present velocity and effort references."""
@@ -148,13 +148,18 @@ class RobotControl:
         if self.gripper is not None and gripper is not None:
             self.gripper.settings = gripper
 
-    def follow(
-        self, trajectory: Trajectory, tolerances: Tolerances, goal: object | None, time: float
-    ) -> None:
+    def follow(self, trajectory: Trajectory, time: float) -> None:
         """Execute a trajectory from the step at `time` on; one in the past is rejected by an event.
 
-        Events carry `goal`; without an action client it is None.
+        One without points stops its joints at their references, whatever their owner.
         """
+        goal = trajectory.goal
+        if trajectory.is_hold:
+            self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
+            self.trajectory.hold(trajectory)
+            return
+        if trajectory.restarts:
+            self.reset_hold.release(CommandSource.TRAJECTORY)
         try:
             trajectory.check_in_time(time)
         except CommandError as error:
@@ -171,12 +176,7 @@ class RobotControl:
                 self._emit(GoalEnded(goal=goal, outcome=Outcome.INVALID_GOAL, message=reason))
             return
         self._claim(CommandSource.TRAJECTORY, trajectory.joints, time)
-        self.trajectory.accept(trajectory, tolerances, goal, time)
-
-    def hold(self, joints: np.ndarray, time: float, goal: object | None = None) -> None:
-        """Stop joints at their references from the step at `time` on, whatever their owner."""
-        self._claim(CommandSource.TRAJECTORY, joints, time)
-        self.trajectory.hold(joints, goal)
+        self.trajectory.accept(trajectory, time)
 
     def command(
         self,
@@ -211,12 +211,12 @@ class RobotControl:
         self._claim(CommandSource.CARTESIAN, cartesian.joints, time)
         cartesian.accept(command, time)
 
-    def command_gripper(self, command: GripperCommand, goal: object, time: float) -> None:
+    def command_gripper(self, command: GripperCommand, time: float) -> None:
         """Execute a gripper command."""
         if self.gripper is not None:
             self.rates.add(CommandSource.GRIPPER, time)
             self._claim(CommandSource.GRIPPER, self.joints.gripper_joints, time)
-            self.gripper.accept(command, goal, time)
+            self.gripper.accept(command, time)
 
     def preempt_gripper(self, time: float) -> None:
         """End the gripper's command, as the actuators of its tendon are commanded directly."""

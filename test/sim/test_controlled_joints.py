@@ -1,6 +1,7 @@
 """Grippers that an actuator closes by a tendon over both fingers."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -88,7 +89,7 @@ def grip(
 def start_grip(simulation: Simulation, position: float, effort: float = 0.0) -> None:
     control, limits = simulation.controls[0], [effort] if effort else []
     command = gripper_command(control.joints, "clamp", [], [position], [], limits)
-    control.command_gripper(command, "goal", float(simulation.data.time))
+    control.command_gripper(replace(command, goal="goal"), float(simulation.data.time))
 
 
 def run(simulation: Simulation, seconds: float) -> None:

@@ -8,15 +8,12 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 
+from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.wire.qos import RELIABLE
-
-
-def nothing(_time: float) -> None:
-    """Answer a tick of the lockstep with a command that changes nothing."""
 
 
 class CommandServer:

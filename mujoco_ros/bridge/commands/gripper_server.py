@@ -1,5 +1,8 @@
 """The action gripper_cmd of a robot."""
 
+from dataclasses import replace
+from functools import partial
+
 from control_msgs.action import ParallelGripperCommand
 
 from mujoco_ros.bridge.commands.command_server import CommandServer
@@ -59,9 +62,8 @@ class GripperServer(CommandServer):
 
     def accept(self, goal: Goal, command: GripperCommand) -> None:
         """Submit the command of a goal."""
-        self._submit(
-            self._action, lambda time: self._control.command_gripper(command, goal, time), goal
-        )
+        command = replace(command, goal=goal)
+        self._submit(self._action, partial(self._control.command_gripper, command), goal)
 
     def cancel(self, goal: Goal) -> None:
         """Submit the cancellation of a goal."""

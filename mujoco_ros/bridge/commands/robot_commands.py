@@ -158,12 +158,8 @@ class RobotCommands(Component):
                 self._rejections.report(_place(event.robot, event.source), "refused", event.message)
             case events.JointsHeld() | events.CommandHeld() | events.HoldEnded():
                 self._held.handle(event)
-            case events.CommandFailed():
-                self._rejections.report(event.topic, "failed", event.message)
-                if isinstance(event.goal, Goal):
-                    event.goal.abort(event.message)
             case events.CommandDropped():
-                self._rejections.report(event.topic, "dropped", event.message)
+                self._rejections.report(event.topic, event.kind, event.message)
                 if isinstance(event.goal, Goal):
                     event.goal.abort(event.message)
             case events.SimulationReset():

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from mujoco_ros.control.joints import Clamped, ControlledJoints
+from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.control.references import References, as_slice
 from mujoco_ros.control.trajectory.paths import PATHS, Path
 from mujoco_ros.control.trajectory.spline import Waypoints, spline
-from mujoco_ros.control.trajectory.trajectory import Trajectory
+from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 
 
 def stop_trajectory(
@@ -43,12 +43,13 @@ def stop_trajectory(
         tau=np.tile(tau, (len(times), 1)),
         degree=np.full(len(times), 3),
     )
+    unbounded = np.full((2, len(moving)), np.inf)
     return Trajectory(
         joints=moving,
         start=None,
         points=points,
         curve=spline(points) if len(times) > 1 else None,
-        clamped=Clamped(),
+        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
         is_stop=True,
     )
 

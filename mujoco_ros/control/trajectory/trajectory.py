@@ -1,12 +1,12 @@
 """Checked joint trajectories, their tolerances, and chunks that learned policies send."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Protocol
 
 import numpy as np
 
-from mujoco_ros.control.events import CommandError, JointError, LateError
+from mujoco_ros.control.events import ActionGoal, CommandError, JointError, LateError
 from mujoco_ros.control.joints import (
     EFFORT,
     LARGEST,
@@ -117,37 +117,63 @@ class PointArrays:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Tolerances:
+    """Largest errors of the joints of a trajectory; inf is unbounded.
+
+    Attributes:
+        path: Position and velocity along the path.  # (2, k)
+        goal: Position and velocity at the end.  # (2, k)
+        goal_time: Time after the end in which to reach the goal [s]; 0 is unbounded.
+    """
+
+    path: np.ndarray
+    goal: np.ndarray
+    goal_time: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Trajectory:
-    """A checked trajectory of some joints of a robot.
+    """A checked trajectory of some joints of a robot; without points, they hold.
 
     Attributes:
         joints: Indices of the joints.  # (k,)
         start: Simulated time of its start [s]; None starts immediately.
         points: Waypoints, with times relative to the start.
         curve: The spline through them; None for a single waypoint.
+        tolerances: Largest errors of the joints.
         clamped: Which positions were clamped to the joints' limits.
         path: Kind of the path from the present references along the trajectory, see `paths`.
         blend_time: Time in which references join the curve of a chunk [s].
         is_stop: Whether it only stops a motion: speed scaling has no effect, and continuous joints
             take no shorter direction.
+        restarts: Whether its source has started again after a reset.
+        goal: The goal of an action client that it executes.
     """
 
     joints: np.ndarray
     start: float | None
     points: Waypoints
     curve: Spline | None
-    clamped: Clamped
+    tolerances: Tolerances
+    clamped: Clamped = field(default_factory=Clamped)
     path: Literal["lead_in", "blended", "stepped"] = "lead_in"
     blend_time: float = 0.0
     is_stop: bool = False
+    restarts: bool = False
+    goal: ActionGoal | None = None
+
+    @property
+    def is_hold(self) -> bool:
+        """Whether it has no points: its joints stop at their references."""
+        return not len(self.points.times)
 
     @property
     def duration(self) -> float:
         """Time from the start to the last waypoint [s]."""
         return float(self.points.times[-1])
 
-    def of(self, joints: np.ndarray) -> "Trajectory":
-        """Return the trajectory of those of its joints that are in `joints` (indices)."""
+    def restrict(self, joints: np.ndarray) -> "Trajectory":
+        """Return the trajectory of the joints that are also in `joints`, by their indices."""
         kept = np.isin(self.joints, joints)
         if kept.all():
             return self
@@ -177,29 +203,13 @@ class Trajectory:
             )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tolerances:
-    """Largest errors of the joints of a trajectory; inf is unbounded.
-
-    Attributes:
-        path: Position and velocity along the path.  # (2, k)
-        goal: Position and velocity at the end.  # (2, k)
-        goal_time: Time after the end in which to reach the goal [s]; 0 is unbounded.
-    """
-
-    path: np.ndarray
-    goal: np.ndarray
-    goal_time: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class JointTolerance:
-    """Like control_msgs/JointTolerance: 0 is the default, -1 unbounded."""
+class JointTolerance(Protocol):
+    """A tolerance of a joint, as control_msgs/JointTolerance: 0 is the default, -1 unbounded."""
 
     name: str
-    position: float = 0.0
-    velocity: float = 0.0
-    acceleration: float = 0.0
+    position: float
+    velocity: float
+    acceleration: float
 
 
 def trajectory(
@@ -232,8 +242,8 @@ def trajectory(
     if is_chunk := is_chunk and is_positions_only(points.given):
         points = replace(points, times=chunk_times(points.times, settings.policy_frequency))
     _check_times(points.times)
-    for field, values in zip(_FIELDS, points.values, strict=True):
-        check_numbers(values, field, names, nan=False)
+    for quantity, values in zip(_FIELDS, points.values, strict=True):
+        check_numbers(values, quantity, names, nan=False)
     degree = _degree(points.given)
     positions, velocities, accelerations, effort = points.values
     if not settings.allow_nonzero_velocity_at_trajectory_end:
@@ -259,9 +269,29 @@ def trajectory(
         start=start,
         points=waypoints,
         curve=curve,
+        tolerances=tolerances(joints, settings, indices),
         clamped=clamped,
         path="blended" if is_chunk else "stepped" if stepped else "lead_in",
         blend_time=settings.blend_time if is_chunk else 0.0,
+    )
+
+
+def hold_trajectory(joints: ControlledJoints, names: Sequence[str]) -> Trajectory:
+    """Return the trajectory without points that stops named joints, or all that take positions.
+
+    Raises:
+        JointError: A joint does not exist, or takes no positions.
+    """
+    among = joints.with_interface(POSITION)
+    indices = joints.find(names, among) if names else np.array(among, dtype=np.intp)
+    none = np.empty((0, len(indices)))
+    unbounded = np.full((2, len(indices)), np.inf)
+    return Trajectory(
+        joints=indices,
+        start=None,
+        points=Waypoints(times=none[:, 0], q=none, dq=none, ddq=none, tau=none, degree=none[:, 0]),
+        curve=None,
+        tolerances=Tolerances(path=unbounded, goal=unbounded, goal_time=0.0),
     )
 
 

@@ -2,6 +2,7 @@
 
 import gc
 import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -12,7 +13,7 @@ from mujoco_ros.control.events import CommandSource, GoalEnded, Outcome, Simulat
 from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import TrajectorySettings
-from mujoco_ros.control.trajectory.trajectory import PointArrays, tolerances, trajectory
+from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig, load_scene
@@ -122,8 +123,7 @@ def follow(simulation: Simulation, index: int = 0, goal: object = "goal") -> Non
         given=np.array([[True, True]] + [[False] * 2] * 3),
     )
     moves = trajectory(control.joints, settings, "clamp", names, None, points)
-    allowed = tolerances(control.joints, settings, moves.joints)
-    control.follow(moves, allowed, goal, float(simulation.data.time))
+    control.follow(replace(moves, goal=goal), float(simulation.data.time))
 
 
 def state(simulation: Simulation) -> np.ndarray:
@@ -201,7 +201,7 @@ def test_trajectories_streams_and_goals_continue(simulate):
         follow(simulation, 0)
         second = simulation.controls[1]
         grip = gripper_command(second.joints, "clamp", [], [0.05], [0.04], [30.0])
-        second.command_gripper(grip, "grip", simulation.data.time)
+        second.command_gripper(replace(grip, goal="grip"), simulation.data.time)
         rows = []
         for step in range(600):
             if step % 10 == 0:
@@ -235,7 +235,7 @@ def test_goals_of_a_removed_robot_end_with_the_reason(simulate):
     simulation = simulate("one", "two")
     follow(simulation, 0, "follow")
     grip = gripper_command(simulation.controls[0].joints, "clamp", [], [0.05], [], [])
-    simulation.controls[0].command_gripper(grip, "grip", 0.0)
+    simulation.controls[0].command_gripper(replace(grip, goal="grip"), 0.0)
     follow(simulation, 1, "other")
     run(simulation, 10)
     simulation.events.clear()
