@@ -144,7 +144,7 @@ class Drives:
         self.kp[:], self.kd[:] = kp, kd
         self._write_gains()
 
-    def switch_pd(self, joints: np.ndarray, *, on: bool) -> None:
+    def switch_pd(self, joints: np.ndarray | slice, *, on: bool) -> None:
         """Switch the PD law of joints off, so that efforts act alone, or on again; gains stay.
 
         Args:

@@ -81,14 +81,15 @@ class Simulation:
         """Warnings of the engine, oldest first; the code that logs them removes them."""
         self.events: deque[Event] = deque()
         """Events for the sources of commands, oldest first; code that reports one removes it."""
-        self.on_event: list[Callable[[], object]] = []
+        self.on_event: Callable[[], object] = bool
         """Called by the physics thread when an event was added."""
         self.on_timestep: list[Callable[[float], object]] = []
         """Called by the physics thread with a new timestep [s]."""
         self.on_reset: list[Callable[[], object]] = []
         """Called by the physics thread when the state or the time was set."""
         self.on_robot_set: list[Callable[[RobotControl], object]] = []
-        """Called by the physics thread when the state of a robot alone was set."""
+        """Called by the physics thread when the state of a robot alone was set; as all such lists,
+        in the order in which components were added."""
         self._sensor_noise, self._default_realism = sensor_noise, realism
         self.seed = seed
         """Seed of the noise of sensors, cameras and lidars."""
@@ -316,8 +317,7 @@ class Simulation:
             for listener in self.on_reset:
                 listener()
         self.events.append(event)
-        for listener in self.on_event:
-            listener()
+        self.on_event()
 
     def _build_plant(self, assembly: Assembly, before: Plant | None) -> Plant:
         assembly = with_default_realism(assembly, self._default_realism)

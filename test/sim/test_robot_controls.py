@@ -209,7 +209,7 @@ def test_a_reset_ends_goals_restores_the_references_and_emits_an_event(hands):
     simulation = hands("hand")
     simulation.events.clear()
     event_counts = []
-    simulation.on_event.append(lambda: event_counts.append(len(simulation.events)))
+    simulation.on_event = lambda: event_counts.append(len(simulation.events))
     follow(simulation, simulation.controls[0])
     run(simulation, 0.3)
     simulation.reset(time=7.0)

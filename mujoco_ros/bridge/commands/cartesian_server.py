@@ -67,11 +67,15 @@ class CartesianServer(CommandServer):
                 angular = turn.w, turn.x, turn.y, turn.z
                 command = cartesian_command("pose", frame, _vector(message.pose.position), angular)
             case TwistStamped():
-                linear, angular = _vector(message.twist.linear), _vector(message.twist.angular)
-                command = cartesian_command("twist", frame, linear, angular)
+                twist = message.twist
+                command = cartesian_command(
+                    "twist", frame, _vector(twist.linear), _vector(twist.angular)
+                )
             case _:
-                force, torque = _vector(message.wrench.force), _vector(message.wrench.torque)
-                command = cartesian_command("wrench", frame, force, torque)
+                wrench = message.wrench
+                command = cartesian_command(
+                    "wrench", frame, _vector(wrench.force), _vector(wrench.torque)
+                )
         if problem := cartesian.refusal(command):
             raise CommandError(problem)
         return command

@@ -87,7 +87,7 @@ class LockstepParameters(Component):
         self._open_at = inf
         self._simulation.on_reset.append(self._follow_reset)
         self._lockstep.settled = lambda: self._simulation.commands.settled
-        self._lockstep.on_join.append(lambda topic: later(self._node, self._connect, topic))
+        self._lockstep.on_join = lambda topic: later(self._node, self._connect, topic)
         self.check_parameters({"mode": self._values["mode"]})
         self._lockstep.configure(self._config(self._simulation))
         self._serve()

@@ -48,7 +48,7 @@ class RobotCommands(Component):
         self._held = HeldJoints(context)
         self.check_parameters(context.values)
         self._simulation.events.clear()  # the initial reset
-        self._simulation.on_event.append(self._wake)
+        self._simulation.on_event = self._wake
         self.finish()
 
     def finish(self) -> None:

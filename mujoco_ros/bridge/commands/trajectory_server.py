@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -253,7 +254,7 @@ class TrajectoryServer(CommandServer):
         return message
 
     def _follow(
-        self, topic: str, checked: Trajectory, goal: Goal | None = None, **stamps: int | None
+        self, topic: str, checked: Trajectory, goal: Goal | None = None, **stamps: Any
     ) -> None:
         follow = partial(self._control.follow, checked)
         self._submit(topic, follow, goal, start=checked.start, **stamps)

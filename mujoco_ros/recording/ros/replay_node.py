@@ -120,7 +120,7 @@ class ReplayNode(ComponentNode):
         )
         playback.paused, playback.loops = values["paused"], values["at_end"] == "loop"
         playback.events.clear()  # the initial reset
-        playback.on_event.append(partial(later, self, self._publish_resets))
+        playback.on_event = partial(later, self, self._publish_resets)
         pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)

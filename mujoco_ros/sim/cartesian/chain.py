@@ -213,7 +213,8 @@ class FrameChain:
         """Return the inertia of the joints at the located positions.  # (k, k)"""
         mujoco.mj_makeM(self._model, self._scratch)
         mujoco.mj_fullM(self._model, self._scratch, self._inertia)
-        return self._inertia.take(self._square)
+        inertia: np.ndarray = self._inertia.take(self._square)
+        return inertia
 
 
 def _product(

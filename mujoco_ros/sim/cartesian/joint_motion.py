@@ -183,7 +183,8 @@ class JointMotion:
     def _braking_speeds(self, end: np.ndarray, acceleration: float, timestep: float) -> np.ndarray:
         """Return the speeds at which every joint can brake before its limit `end`.  # (k,)"""
         room = np.abs(end - self.q)  # q is within the limits
-        return np.minimum(np.sqrt(room * (2.0 * acceleration)), room / timestep)
+        speeds: np.ndarray = np.minimum(np.sqrt(room * (2.0 * acceleration)), room / timestep)
+        return speeds
 
     def write(self, references: References, settings: CartesianSettings) -> None:
         """Write the references of the joints."""

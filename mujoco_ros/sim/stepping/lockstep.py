@@ -94,7 +94,7 @@ class Lockstep:
         """Steps between two messages of the clock; 0 is no restriction."""
         self.settled: Callable[[], bool] | None = None
         """Whether all that arrived before the answers has become a command; None if always."""
-        self.on_join: list[Callable[[str], object]] = []
+        self.on_join: Callable[[str], object] = bool
         """Called with the topic of a controller_manager that begins to answer."""
 
     @property
@@ -230,8 +230,7 @@ class Lockstep:
             if not self._look() and self.settled is None:
                 self._act()
             if not present:
-                for listener in self.on_join:
-                    listener(topic)
+                self.on_join(topic)
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""

@@ -40,8 +40,9 @@ def make_context(
         nothing = lambda *_: None  # noqa: E731
         given["direct"] = own or SimpleNamespace(add=nothing, remove=nothing, serve=nothing)
     rejections = given.setdefault("rejections", RejectionLog(print))
-    lockstep = given.setdefault("lockstep", Lockstep(simulation))
-    given.setdefault("submit", CommandSubmission(simulation, rejections, lockstep))
+    at_once = Lockstep(simulation)  # without sources
+    given.setdefault("submit", CommandSubmission(simulation, rejections, at_once))
+    given.setdefault("lockstep", Lockstep(simulation))
     given.setdefault("run", RunControl(simulation))
     given.setdefault("pacer", Pacer(simulation.model.opt.timestep))
     for name in ("notify_reset", "quit", "status"):
