@@ -97,13 +97,7 @@ class GripperController:
         settings: GripperSettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Start without a goal.
-
-        Args:
-            drive: The servo of its joint or tendon.
-            settings: Tolerances, stall detection and default limits.
-            emit: Called with each event.
-        """
+        """Start without a goal; `emit` is called with each event."""
         self.settings = settings
         self.drive = drive
         self._emit = emit

@@ -50,13 +50,8 @@ def joint_command(
     """Return a checked command for named joints, without joints that have NaN only.
 
     Velocities of joints that take positions but no velocities are ignored: teleoperation and MoveIt
-    send them with the positions.
-
-    Args:
-        joints: The robot's joints.
-        out_of_limits: Handling of positions beyond the limits.
-        names: Names of the commanded joints.
-        fields: Position, velocity and effort, each empty or of the length of `names`.
+    send them with the positions. `fields` are position, velocity and effort, each empty or of the
+    length of `names`.
 
     Raises:
         CommandError: The command is invalid; the message names the joint.

@@ -241,12 +241,9 @@ class ControlledJoints:
     def clamp(
         self, joints: np.ndarray, positions: np.ndarray, out_of_limits: OutOfLimits
     ) -> tuple[np.ndarray, Clamped]:
-        """Return positions clamped to the limits, and a description of the clamped ones.
+        """Return positions clamped to the limits of `joints` (k,), and which ones were clamped.
 
-        Args:
-            joints: Indices of the joints.  # (k,)
-            positions: Positions, NaN where there is none.  # (..., k)
-            out_of_limits: Whether positions beyond the limits are clamped or rejected.
+        Positions (..., k) are NaN where there is none.
 
         Raises:
             CommandError: A position is beyond the limits and `out_of_limits` is ``refuse``.

@@ -59,13 +59,7 @@ class ResetHold:
     def __init__(
         self, joints: ControlledJoints, references: References, emit: Callable[[Event], None]
     ) -> None:
-        """Hold no joint.
-
-        Args:
-            joints: The joints of the robot.
-            references: Their references.
-            emit: Called with each event.
-        """
+        """Hold no joint; `emit` is called with each event."""
         self._joints, self._references, self._emit = joints, references, emit
         shape = len(_SOURCES), len(joints.names)
         self.active = False
@@ -98,11 +92,9 @@ class ResetHold:
             self._emit(JointsHeld(source=source, joints=self._names(held)))
 
     def forget_clock(self, time: float, *, keep: bool) -> None:
-        """Forget the times of commands, as the clock may be set.
+        """Forget the times of commands, as the clock, which was at `time` [s], may be set.
 
-        Args:
-            time: The time before [s].
-            keep: Whether the sources that run now count as running until the next `begin`.
+        With `keep`, the sources that run now count as running until the next `begin`.
         """
         running = time - self._times <= RUNNING_S
         self._recent[:] = (self._recent | running) if keep else False
@@ -139,15 +131,11 @@ class ResetHold:
         q: np.ndarray,
         time: float,
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the joints and values of a command without those that stay held.
+        """Return the joints and values of a command without the joints that stay held.
 
-        Args:
-            source: The source.
-            stream: Its stream.
-            joints: Indices of the joints that it commands.  # (k,)
-            values: Position, velocity and effort; NaN where there is none.  # (3, k)
-            q: Measured positions of all joints.  # (n,)
-            time: Simulated time of the next step [s].
+        `joints` (k,) are indices, and `values` (3, k) positions, velocities and efforts, NaN where
+        there is none. `q` (n,) are the measured positions of all joints; `time` [s] is the next
+        step.
         """
         row = _ROWS.get(source)
         if row is None:
@@ -174,10 +162,7 @@ class ResetHold:
     def refuses(self, trajectory: Trajectory, q: np.ndarray, time: float) -> str:
         """Return why a trajectory must not move joints from `time` [s] on; empty if it may.
 
-        Args:
-            trajectory: The trajectory.
-            q: Measured positions of all joints.  # (n,)
-            time: Simulated time of the next step [s].
+        `q` (n,) are the measured positions of all joints.
         """
         row, joints = _ROWS[CommandSource.TRAJECTORY], trajectory.joints
         self._times[row, joints] = time

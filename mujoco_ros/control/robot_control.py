@@ -70,7 +70,7 @@ class RobotControl:
             references: Their references.
             timestep: Simulated time between steps [s].
             emit: Called with each event.
-            limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
+            limit_effort: See the attribute.
             tendon: The servo of the gripper's tendon, if it has one.
             cartesian: Returns the Cartesian controller, which writes the references.
         """
@@ -244,15 +244,10 @@ class RobotControl:
         joints: np.ndarray | None = None,
         measured: bool = False,
     ) -> None:
-        """Release joints of a stream; they hold their position.
+        """Release joints of a stream, all or those in `joints` (n,) bool; they hold their position.
 
         A joint that received no position holds its measured one. With `measured`, all joints of the
         stream and all unclaimed ones do: references set under other gains are far from positions.
-
-        Args:
-            source: The stream.
-            joints: Which joints are released; None for all.  # (n,) bool
-            measured: Whether joints hold their measured positions.
         """
         stream = self.streams.by_source[source]
         released = stream.owned.copy()
@@ -292,16 +287,11 @@ class RobotControl:
             self.gripper.stop(reason)
 
     def hold_at(self, joints: np.ndarray, positions: np.ndarray, time: float, reason: str) -> None:
-        """Continue from a state that was set: `joints` hold at `positions`, the others as they do.
+        """Continue from a state that was set: `joints` (k,) hold at `positions` (k,) [rad or m].
 
-        As a `reset`, it releases all joints, ends goals for a `reason` and restores the effort
-        limit of the gripper. Commands stamped before `time` are from before it.
-
-        Args:
-            joints: Indices of the joints whose state was set.  # (k,)
-            positions: Their positions [rad or m].  # (k,)
-            time: Simulated time of the first step in the new state [s].
-            reason: Why goals end.
+        The others hold as they do. As a `reset`, it releases all joints, ends goals for a `reason`
+        and restores the effort limit of the gripper. Commands stamped before `time` [s], the first
+        step in the new state, are from before it.
         """
         self._hold_positions()
         self.references.tau[joints] = 0.0

@@ -86,14 +86,9 @@ class Stream:
         time: float,
         timestep: float,
     ) -> None:
-        """Apply a command.
+        """Command `joints`, indices of at least one (k,), from the step at `time` [s] on.
 
-        Args:
-            joints: Indices of the commanded joints, at least one.  # (k,)
-            values: Position, velocity and effort; NaN is unchanged.  # (3, k)
-            settings: The interpolation.
-            time: Simulated time of the next step, the first that uses the command [s].
-            timestep: Simulated time between steps [s].
+        `values` are position, velocity and effort (3, k); NaN is unchanged.
         """
         missing = np.isnan(values)
         pattern = joints.tobytes() + missing.tobytes()
@@ -128,9 +123,8 @@ class Stream:
     def increment(self, row: int, joints: np.ndarray) -> np.ndarray:
         """Return how far its next command may be from the references if it continues evenly.
 
-        Args:
-            row: 0 for positions, 1 for velocities, 2 for efforts.
-            joints: Indices of joints; the increment of those that it does not own is 0.  # (k,)
+        `row` is 0 for positions, 1 for velocities, 2 for efforts; the increment of `joints` (k,)
+        that the stream does not own is 0.
         """
         own = self._row_of.get(row)
         if own is None:
@@ -258,10 +252,7 @@ class RobotStreams:
     ) -> None:
         """Start without commands.
 
-        Args:
-            joints: The joints.
-            references: Their references.
-            timed_out: Called with the joints of a stream that got no command within the timeout.
+        `timed_out` is called with the joints of a stream that got no command within the timeout.
         """
         self.by_source = {
             CommandSource.JOINT_COMMANDS: Stream(references),
@@ -307,12 +298,9 @@ class RobotStreams:
             self._integrate(self._velocity.owned, timestep)
 
     def hold(self, source: CommandSource, joints: np.ndarray, q: np.ndarray) -> None:
-        """Set the references of joints of a stream to hold their position.
+        """Set the references of `joints` (k,) of a stream to hold their position.
 
-        Args:
-            source: The stream.
-            joints: Indices of the joints.  # (k,)
-            q: Measured positions of all joints of the robot, for those that received none.  # (n,)
+        Those that received none hold at their measured position, of all joints `q` (n,).
         """
         references = self._references
         positioned = self.by_source[source].positioned[joints] | (source is CommandSource.VELOCITY)

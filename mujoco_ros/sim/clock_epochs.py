@@ -51,10 +51,8 @@ class ClockEpochs:
     def problem(self, stamp: float, now: float, *, starts: bool = False) -> str:
         """Return why a stamp is from before a reset, or a start too far ahead; empty if neither.
 
-        Args:
-            stamp: The stamp, in simulated time [s].
-            now: The simulated time [s].
-            starts: Whether the stamp is a start time, rather than the time of sending.
+        The stamp and `now` are simulated times [s]. With `starts`, the stamp is a start time,
+        rather than the time of sending.
         """
         if starts and stamp - now > _FARTHEST_START_S:
             return (

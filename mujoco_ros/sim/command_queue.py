@@ -51,11 +51,9 @@ class CommandQueue:
         self._waiting: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     def submit(self, command: Callable[[], T], *, urgent: bool = False) -> "Future[T]":
-        """Queue a command; the future receives its result or exception.
+        """Queue a command for the physics thread; the future receives its result or exception.
 
-        Args:
-            command: Called in the physics thread.
-            urgent: Whether to queue it beyond the limit; for commands that must not be lost.
+        An urgent one, which must not be lost, is queued beyond the limit.
 
         Raises:
             QueueFullError: The queue is full, or closed; nothing was queued.

@@ -32,9 +32,7 @@ class ForceLimits:
     def limit(self, actuators: Collection[int], effort: float) -> None:
         """Limit the total effort of actuators on one joint or tendon, from the next step on.
 
-        Args:
-            actuators: The actuators.
-            effort: Largest effort at the joint or tendon [Nm or N]; 0 restores their own limits.
+        The largest effort is at the joint or tendon [Nm or N]; 0 restores their own limits.
         """
         model = self._model
         for actuator in actuators:
@@ -47,11 +45,9 @@ class ForceLimits:
         self.apply(np.array(list(actuators), dtype=np.intp))
 
     def scale(self, actuators: np.ndarray, factors: np.ndarray | float) -> None:
-        """Multiply the limits of actuators that have one, from the next step on.
+        """Multiply the limits of `actuators` (m,) that have one, from the next step on.
 
-        Args:
-            actuators: The actuators.  # (m,)
-            factors: From 0, no force, to 1, the limits themselves.  # (m,)
+        Factors (m,) are from 0, no force, to 1, the limits themselves.
         """
         self.factors[actuators] = factors
         self.apply(actuators)
@@ -61,11 +57,9 @@ class ForceLimits:
         return np.column_stack([self.ranges, self.limited])
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved limits.
+        """Set limits that this model or another one saved.
 
-        Args:
-            state: From `save_state`, of this model or another one.
-            pairs: Actuators of that model and of this one that are the same; None if all are.
+        `pairs` are actuators of that model and of this one that are the same; None if all are.
         """
         old, new = (slice(None), slice(None)) if pairs is None else pairs
         self.ranges[new] = state[old, :2]

@@ -47,10 +47,7 @@ class BaseMotion:
     ) -> None:
         """Prepare the views into `sample`, whose arrays must stay the same objects.
 
-        Args:
-            bases: The bases.
-            sample: The sample.
-            measured: Whether the orientation and the velocity are the measured ones.
+        With `measured`, the orientation and the velocity are the measured ones.
         """
         qpos, qvel = sample.qpos, sample.qvel
         if measured:

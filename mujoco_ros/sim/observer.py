@@ -72,11 +72,9 @@ class Observer:
         mujoco.mj_rnePostConstraint(self.model, self._data)  # for mj_objectAcceleration
 
     def motion(self, body: int, offset: np.ndarray = AT_BODY) -> Motion:
-        """Return the motion of a frame that is fixed to a body.
+        """Return the motion of a frame that is fixed to a body; body 0 is the world.
 
-        Args:
-            body: The body; 0 is the world.
-            offset: Pose of the frame in that of the body, position and quaternion wxyz.  # (7,)
+        `offset` is the pose of the frame in the body: position and quaternion wxyz (7,).
         """
         model, data = self.model, self._data
         velocity, acceleration = np.zeros(6), np.zeros(6)

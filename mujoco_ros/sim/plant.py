@@ -168,11 +168,7 @@ class Plant:
         return state
 
     def reset(self, state: InitialState | None = None) -> None:
-        """Reset state, gains, references and noise.
-
-        Args:
-            state: A settled state to set instead of the initial one.
-        """
+        """Reset state, gains, references and noise, to a settled state or else the initial one."""
         state = state or self.start
         mujoco.mj_resetData(self.model, self.data)
         self._set_state(state)

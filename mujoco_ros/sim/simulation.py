@@ -109,8 +109,7 @@ class Simulation:
     def build_plant(self, assembly: Assembly) -> Plant:
         """Build a plant for `switch_model`, in any thread; the current plant is not changed.
 
-        Args:
-            assembly: A scene; parts that it shares with the current one keep their state.
+        Parts of the scene that it shares with the current one keep their state.
 
         Raises:
             UserInputError: A file that the scene names is missing or invalid.
@@ -174,11 +173,9 @@ class Simulation:
         self.data.ctrl[slots] = values
 
     def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
-        """Return the event of a reset.
+        """Return the event of a reset, `before` which the simulated time was another one [s].
 
-        Args:
-            before: Simulated time before it [s].
-            state: Whether the state was reset, not the time alone.
+        Without `state`, the time alone was reset.
         """
         return SimulationReset(
             time=float(self.data.time),
@@ -272,9 +269,7 @@ class Simulation:
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
         """Return to the initial state: positions, gains, references, constraints, noise.
 
-        Args:
-            time: Simulated time to set [s].
-            state: Another state to return to, from `Plant.settle`.
+        `time` is the simulated time to set [s]; another state to return to is from `Plant.settle`.
         """
         before = float(self.data.time)
         self.plant.reset(state)
@@ -347,11 +342,9 @@ class Simulation:
         self._options_changed()
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:
-        """Make the current state the last sample, after it was set.
+        """Make the current state the last sample, at a time [s], after it was set.
 
-        Args:
-            time: Its time [s].
-            origin: Time from which steps are counted [s]; None to compute it.
+        `origin` is the time from which steps are counted [s]; None to compute it.
         """
         self.set_time(time)
         self.note_state()

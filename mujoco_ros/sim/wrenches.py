@@ -122,11 +122,9 @@ class _Inertia:
     """The effective inertia of a point, or of the rotation of a body, in each direction."""
 
     def __init__(self, jacobian: np.ndarray, solved: np.ndarray) -> None:
-        """Use a Jacobian.
+        """Use a Jacobian (3, nv) from joint velocities to the velocity.
 
-        Args:
-            jacobian: From joint velocities to the velocity.  # (3, nv)
-            solved: Its rows times the inverse of the joint-space inertia.  # (3, nv)
+        `solved` has its rows times the inverse of the joint-space inertia (3, nv).
         """
         self._jacobian, self._solved, self._least = jacobian, solved.T, mujoco.mjMINVAL
         self._yielding, self._axes = np.zeros((2, 3, 3))
@@ -267,12 +265,9 @@ class ExternalWrenches:
     def switch_model(
         self, model: mujoco.MjModel, data: mujoco.MjData, *, fresh: bool = False
     ) -> None:
-        """Switch to another model, to bodies of the same names; pulls end.
+        """Switch to another model and its state, to bodies of the same names; pulls end.
 
-        Args:
-            model: The model.
-            data: Its state.
-            fresh: Whether all bodies are different ones, even those with the same names.
+        With `fresh`, all bodies are different ones, even those with the same names.
         """
         state = () if fresh else self.save_state()
         self._model, self._data, self._rows = model, data, {}

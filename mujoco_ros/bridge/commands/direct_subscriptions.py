@@ -44,12 +44,7 @@ class DirectSubscriptions:
     """
 
     def __init__(self, node: Node, commands: CommandQueue) -> None:
-        """Take no messages.
-
-        Args:
-            node: The node of all subscriptions.
-            commands: The queue of the physics thread.
-        """
+        """Take no messages yet; `commands` is the queue of the physics thread."""
         self._node, self._commands = node, commands
         self._known: dict[Subscription, tuple[str, Handle]] = {}
         self._topics: frozenset[str] = frozenset()
@@ -71,12 +66,9 @@ class DirectSubscriptions:
         self._wait_set = self._new_wait_set()
 
     def add(self, topic: str, subscription: Subscription, handle: Handle) -> None:
-        """Add a subscription of serialized messages.
+        """Add a subscription of serialized messages, by its topic for `serve`.
 
-        Args:
-            topic: Its name for `serve`.
-            subscription: The subscription.
-            handle: Called in the physics thread with each message that it takes.
+        `handle` is called in the physics thread with each message that it takes.
         """
         self._known[subscription] = topic, guarded(handle)
         self._arrange()

@@ -12,12 +12,9 @@ from mujoco_ros.control.trajectory.trajectory import Tolerances, Trajectory
 def stop_trajectory(
     joints: np.ndarray, references: References, deceleration: np.ndarray
 ) -> Trajectory | None:
-    """Return the trajectory that stops moving joints from their references, each on its own.
+    """Return the trajectory that stops moving `joints` (k,) from their references, each on its own.
 
-    Args:
-        joints: Indices of the joints.  # (k,)
-        references: Where it starts; efforts stay.
-        deceleration: Of each joint of the robot [rad/s² or m/s²].  # (n,)
+    Efforts stay. `deceleration` is of each joint of the robot [rad/s² or m/s²] (n,).
 
     Returns:
         The trajectory of the joints that move; None if none moves, or a joint that moves has no
@@ -70,11 +67,8 @@ class TrackingErrors:
     ) -> str:
         """Return a description of the worst error beyond the tolerances; empty without one.
 
-        Args:
-            joints: Indices of the joints.  # (k,)
-            allowed: Largest errors of position and velocity.  # (2, k)
-            q: Measured positions of all joints.  # (n,)
-            dq: Measured velocities.  # (n,)
+        The largest errors of position and velocity of `joints` (k,) are `allowed` (2, k); `q` and
+        `dq` are measured, of all joints (n,).
         """
         worst = self._worst(joints, allowed, q, dq)
         return "" if worst is None else f"{worst[0]}, allowed is {worst[1]:.6g}"
@@ -134,15 +128,9 @@ class TrajectoryFollower:
         time: float,
         scaling: float = 1.0,
     ) -> None:
-        """Begin from the references.
+        """Begin from the references at `time` [s], with their `acceleration` (n,).
 
-        Args:
-            trajectory: The trajectory.
-            joints: The robot's joints.
-            references: The references that it writes.
-            acceleration: Their acceleration.  # (n,)
-            time: Simulated time at which it begins [s].
-            scaling: Trajectory time per simulated time.
+        Trajectory time passes `scaling` times as fast as simulated time.
         """
         points, indices = trajectory.points, trajectory.joints
         self.begin = time

@@ -26,8 +26,7 @@ _UNEVEN = "the times of the points are too uneven for a smooth curve; send veloc
 def is_positions_only(given: np.ndarray) -> bool:
     """Return whether all points have positions, and none has velocities or accelerations.
 
-    Args:
-        given: Which of positions, velocities, accelerations and efforts points have.  # (4, m) bool
+    `given` are the quantities of the points, as in `PointArrays`.
     """
     position, velocity, acceleration, _effort = given
     return bool(position.all() and not velocity.any() and not acceleration.any())
@@ -222,12 +221,12 @@ def trajectory(
     *,
     upsampled: bool = False,
 ) -> Trajectory:
-    """Return a checked trajectory.
+    """Return a checked trajectory, with the tolerances of the settings.
 
     Args:
         joints: The robot's joints.
         settings: The settings of the controller.
-        out_of_limits: Handling of positions beyond the limits.
+        out_of_limits: Whether positions beyond the limits are clamped or refused.
         names: Names of the joints, in the order of the values.
         start: Simulated time of its start [s]; None starts immediately.
         points: Its points, at least one.

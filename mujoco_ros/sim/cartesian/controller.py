@@ -42,13 +42,7 @@ class CartesianController:
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
     ) -> None:
-        """Start without a command.
-
-        Args:
-            references: References of the joints of the robot.
-            timestep: Returns the simulated time between steps [s].
-            chains: The frames of the robot.
-        """
+        """Start without a command; `timestep` returns the simulated time between steps [s]."""
         self.settings = CartesianSettings()
         self.chain: FrameChain | None = None
         self.reference = PoseReference()

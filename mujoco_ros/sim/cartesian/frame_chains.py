@@ -42,16 +42,10 @@ class FrameChains:
         drives: Drives,
         first: int,
     ) -> None:
-        """Find frames in a model.
+        """Find frames of a robot in a model and its live state.
 
-        Args:
-            model: The model.
-            data: The live state.
-            frames: Returns the frames of the model by name.
-            robot: The robot.
-            joints: Its joints.
-            drives: The actuators of all joints.
-            first: Index of its first joint in arrays of the joints of all robots.
+        `frames` returns the frames of the model by name, and `first` is the index of the robot's
+        first joint among the joints of all robots.
         """
         self.robot, self.joints = robot, joints
         self.model = self._model = model
@@ -85,11 +79,9 @@ class FrameChains:
         raise unknown("frame", name, (WORLD, *self._frames))
 
     def present(self, frame: FixedFrame, base: FixedFrame) -> FixedFrame | None:
-        """Return a frame of this model or an earlier one in this one; None if it is gone.
+        """Return a frame of an earlier model in this one, by its name; None if it is gone.
 
-        Args:
-            frame: The frame, which is found by its name.
-            base: The base in this model, which may have no name.
+        `base`, which may have no name, is the base in this model.
         """
         if not frame.body:
             return frame  # the world
@@ -99,11 +91,9 @@ class FrameChains:
         return None if known is None else _fixed(known)
 
     def find(self, name: str, joints: Sequence[str] = ()) -> FrameChain | None:
-        """Return the chain that moves a frame.
+        """Return the chain that moves a frame by named joints, or all that take commands.
 
-        Args:
-            name: Name of the frame; empty for the end of the arm, if the robot is one.
-            joints: Names of the joints that move it; empty for all that take commands.
+        Without a name, the frame is the end of the arm, if the robot is one.
 
         Raises:
             UserInputError: There is no such frame, no joint moves it, or a joint does not.

@@ -31,7 +31,8 @@ def joint_velocities(
 ) -> np.ndarray:
     """Return the joint velocities that move a frame, by damped least squares.  # (k,)
 
-    A joint at its bound is held there, and the others take over its part of the motion.
+    A joint at its bound `lower` or `upper` (k,) is held there, and the others take over its part of
+    the motion.
 
     Args:
         jacobian: Of the frame.  # (6, k)

@@ -138,9 +138,7 @@ def _locked_inertia(
 def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray]:
     """Return the velocities of all joints at unit velocity of a joint that others mimic.
 
-    Args:
-        model: The model.
-        dofs: Addresses of joints in qvel.  # (n,)
+    `dofs` (n,) are addresses of joints in qvel.
 
     Returns:
         Velocities (nv,) by index in `dofs`, for the joints that others mimic.
@@ -164,10 +162,7 @@ def _free_inertia(
 ) -> tuple[np.ndarray, float]:
     """Return the inertia about each joint with the others free, and their coupling.
 
-    Args:
-        model: The model.
-        data: State whose positions count.
-        dofs: Addresses of the joints in qvel.  # (n,)
+    The positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
 
     Returns:
         Inertias (n,), and the largest eigenvalue of their inverse, normalized to a unit diagonal.
@@ -197,15 +192,8 @@ def configured_gains(
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
-    Gains of single joints in the scene precede both.
-
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-        data: The initial state.
-        servos: Which joints have a PD servo, over the joints of all robots.  # (n,) bool
-        timestep: Simulated time between steps [s].
-        known: Robots whose gains are set already.
+    Gains of single joints in the scene precede both. Gains of `known` robots are set already.
+    `servos` are the joints that have a PD servo, over the joints of all robots (n,) bool.
 
     Returns:
         Gains over the joints of all robots; zero where there is no servo, or the gains are set.
@@ -253,11 +241,7 @@ def weak_motors(
 ) -> list[tuple[str, float, float]]:
     """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
 
-    Args:
-        model: The model.
-        data: State with its forces computed.
-        robot: The robot.
-        driven: Indices of the joints in question, of the robot's.  # (n,)
+    `data` has its forces computed; `driven` (n,) are indices of the joints in question.
 
     Returns:
         Name, weight and effort limit of each [Nm or N].
@@ -342,12 +326,9 @@ class GainSettings:
     """
 
     def __init__(self, drives: Drives, robots: Mapping[Part, slice], configured: Gains) -> None:
-        """Set the configured gains.
+        """Set the configured gains, over the joints of all robots, which a reset restores.
 
-        Args:
-            drives: Writes gains to the engine.
-            robots: The columns of each robot in arrays over the joints of all robots.
-            configured: Gains that a reset restores, over the joints of all robots.
+        `robots` are the columns of each robot in arrays over the joints of all robots.
         """
         self.changes = 0
         self._drives = drives
@@ -398,11 +379,9 @@ class GainSettings:
         return self._current()
 
     def restore_state(self, state: np.ndarray, pairs: Pairs | None = None) -> None:
-        """Set saved gains.
+        """Set saved gains, over the joints of all robots of a plant (2, n).
 
-        Args:
-            state: Gains over the joints of all robots of a plant.  # (2, n)
-            pairs: Joints of that plant and of this one that are the same; None if all are.
+        `pairs` are joints of that plant and of this one that are the same; None if all are.
         """
         gains = self._current()
         old, new = (slice(None), slice(None)) if pairs is None else pairs
@@ -410,12 +389,7 @@ class GainSettings:
         self._drives.set_gains(*gains)
 
     def transfer(self, old: "GainSettings", pairs: Pairs) -> None:
-        """Copy the gains, in force and configured, of the joints that two plants share.
-
-        Args:
-            old: The settings of the previous plant.
-            pairs: Joints of that plant and of this one that are the same.
-        """
+        """Copy the gains, in force and configured, of the joints `pairs` that two plants share."""
         self._configured[:, pairs[1]] = old._configured[:, pairs[0]]
         self.restore_state(old.save_state(), pairs)
 

@@ -156,12 +156,8 @@ def set_appearance(
     """Set colours and sizes; elements that the model does not have are ignored.
 
     For the physics thread, between two steps. Bounding volumes follow the sizes; masses and
-    inertias do not.
-
-    Args:
-        model: The model.
-        values: The value of each property.
-        scratch: From `scratch_for`; without one for this model, it is created here.
+    inertias do not. `scratch` is from `scratch_for`; without one for this model, it is created
+    here.
     """
     resized = False
     for appearance, value in values.items():

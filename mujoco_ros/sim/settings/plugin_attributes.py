@@ -95,9 +95,7 @@ class PluginAttributes:
     def set(self, changes: Mapping[PluginAttribute, float], *datas: mujoco.MjData) -> None:
         """Set numbers that `check` accepts; those of instances that do not exist are ignored.
 
-        Args:
-            changes: The numbers.
-            datas: All MjData that are stepped or evaluated with this model.
+        `datas` are all MjData that are stepped or evaluated with this model.
 
         Raises:
             UserInputError: A plugin rejects them nevertheless; nothing is changed.

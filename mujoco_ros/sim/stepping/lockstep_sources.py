@@ -119,10 +119,8 @@ class Source:
     def take(self, stamp: int, _component: Hashable, command: Command, now: float) -> str:
         """Answer a tick with a command; return why it cannot, empty if it does.
 
-        Args:
-            stamp: Its stamp [ns of simulated time]; 0 is none.
-            command: Called when it acts.
-            now: Time of the first step on which it acts, if it acts at once [s].
+        The stamp is in ns of simulated time, 0 is none. `now` is the time of the first step on
+        which the command acts, if it acts at once [s].
         """
         problem = self._match(stamp, command, now)
         self.status.surplus += bool(problem)

@@ -23,10 +23,8 @@ class StepListener:
     def wait(self, now: float) -> float:
         """Return how long the next step must wait at most [s]; 0 lets it begin.
 
-        Called before every step, and again after every command and after the time returned.
-
-        Args:
-            now: Monotonic wall time [s].
+        Called before every step, and again after every command and after the time returned. `now`
+        is monotonic wall time [s].
         """
         return 0.0
 

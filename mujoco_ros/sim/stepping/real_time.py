@@ -55,11 +55,7 @@ class Pacer:
         self.factor = self._factor
 
     def wait(self, now: float) -> float:
-        """Return how long to sleep before the next step [s]; 0 when it is due.
-
-        Args:
-            now: Monotonic wall time [s].
-        """
+        """Return how long to sleep before the next step [s] at wall time `now` [s]; 0 when due."""
         if not self._factor or self._due is None:
             return 0.0
         return max(0.0, self._due - now)
@@ -132,10 +128,7 @@ def schedule(priority: int) -> bool:
 
     It waits for them: they hold the interpreter's lock, and receive and send its messages. This
     requires root or an ``rtprio`` limit. Threads and processes that start afterwards do not inherit
-    the priority.
-
-    Args:
-        priority: Priority for SCHED_FIFO, 1 to 99; 0 returns to normal time sharing.
+    the priority. It is for SCHED_FIFO, 1 to 99; 0 returns to normal time sharing.
 
     Returns:
         Whether the system allowed it.
@@ -170,11 +163,9 @@ class RealTimePriority:
     """
 
     def __init__(self, priority: int, late: str) -> None:
-        """Request nothing yet.
+        """Request nothing yet, of a priority as in `schedule`; 0 for none.
 
-        Args:
-            priority: As in `schedule`; 0 for none.
-            late: What may be late without priority, for the log.
+        `late` is what may be late without priority, for the log.
         """
         self._priority, self._late = priority, late
         self._is_wanted = self._is_held = False
@@ -186,10 +177,7 @@ class RealTimePriority:
     def want(self, wanted: bool, now: float, lost_s: float) -> None:
         """Request the priority, once it is due after a drop, or return it.
 
-        Args:
-            wanted: Whether the thread needs it.
-            now: Monotonic time [s].
-            lost_s: Real time lost so far [s].
+        Times are monotonic [s]; `lost_s` is the real time lost so far.
         """
         self._is_wanted = wanted
         self.excuse(lost_s)
@@ -202,13 +190,9 @@ class RealTimePriority:
         self._overload_s = lost_s + _OVERLOAD_S
 
     def check(self, now: float, lost_s: float) -> None:
-        """Drop the priority of a thread that is too slow, or restore it when it is due.
+        """Drop the priority of a thread that is too slow, or restore it when it is due; see `want`.
 
         Each drop lasts longer than the one before, unless the priority was kept for long.
-
-        Args:
-            now: Monotonic time [s].
-            lost_s: Real time lost so far [s].
         """
         if self._is_held:
             if lost_s > self._overload_s:

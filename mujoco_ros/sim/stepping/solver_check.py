@@ -79,11 +79,7 @@ def check_solver(model: mujoco.MjModel, state: np.ndarray) -> SolverCheck:
     """Compare the solver of a model with another one in a few states, in 0.2 s of processor time.
 
     Both solve to a tight tolerance. States in which the other solver reaches its iteration limit do
-    not count.
-
-    Args:
-        model: The model; it is not changed.
-        state: The state from which it is simulated, from `state_vector`.
+    not count. The model is not changed; `state` from `state_vector` is where it begins.
     """
     model = copy.copy(model)
     model.opt.tolerance, model.opt.iterations = _TOLERANCE, _ITERATIONS

@@ -74,12 +74,7 @@ class SparseNewton:
             self._ancestors = _ancestors(self._model.dof_parentid)
 
     def step(self, data: mujoco.MjData, state: np.ndarray) -> None:
-        """Advance by one timestep, as ``mj_step``.
-
-        Args:
-            data: The data.
-            state: Its state, from `state_vector`.  # (nstate,)
-        """
+        """Advance by one timestep, as ``mj_step``, from a state of `state_vector`.  # (nstate,)"""
         self._evaluate(mujoco.mj_step, data, state)
 
     def forward(self, data: mujoco.MjData, state: np.ndarray) -> None:
@@ -182,9 +177,8 @@ def _ancestors(parents: np.ndarray) -> np.ndarray:
 def _factor(inertia: list[int], constraints: list[int]) -> list[int]:
     """Return the rows of L in H = L' L, as bits.
 
-    Args:
-        inertia: Rows of the lower half of the inertia matrix, as bits.
-        constraints: Rows of the Jacobian, as bits.
+    `inertia` has the rows of the lower half of the inertia matrix, `constraints` those of the
+    Jacobian, as bits.
     """
     rows = inertia.copy()
     # Elimination spreads the entries of a constraint from its last row to the others.
@@ -198,13 +192,10 @@ def _factor(inertia: list[int], constraints: list[int]) -> list[int]:
 
 
 def _joins_different_rows(factor: list[int]) -> bool:
-    """Return whether the engine joins neighbouring rows with other columns below them.
+    """Return whether the engine joins neighbouring rows of L, as bits, with other columns below.
 
     It joins rows of which the second has the columns of the first and its own, and that are used by
     the same number of rows below.
-
-    Args:
-        factor: Rows of L, as bits.
     """
     differ = 0  # bit of a column that differs, in a row below, from the next one
     for row in range(2, len(factor)):

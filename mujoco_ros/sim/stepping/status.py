@@ -118,9 +118,7 @@ def engine_status(simulation: Simulation) -> EngineStatus:
 def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     """Return command arbitration and saturation; for the physics thread.
 
-    Args:
-        simulation: The simulation.
-        elapsed: Simulated time over which rates are counted [s].
+    `elapsed` is the simulated time over which rates are counted [s].
     """
     robots = list(zip(simulation.layout.robots, simulation.controls, strict=True))
     # Names in the model have a prefix, names in ROS a namespace.
