@@ -14,19 +14,12 @@ from mujoco_ros.control.settings import setting
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FixedFrame:
-    """A frame that is fixed to a body of the model.
+    """A frame that is fixed to a body of the model."""
 
-    Attributes:
-        name: Name in TF.
-        body: The body; 0 is the world.
-        position: Origin in the frame of the body [m].  # (3,)
-        quat_wxyz: Orientation in the frame of the body.  # (4,)
-    """
-
-    name: str
-    body: int
-    position: np.ndarray
-    quat_wxyz: np.ndarray
+    name: str  # name in TF
+    body: int  # the body; 0 is the world
+    position: np.ndarray  # origin in the frame of the body [m] (3,)
+    quat_wxyz: np.ndarray  # orientation in the frame of the body (4,)
 
 
 CommandKind = Literal["pose", "twist", "wrench"]
@@ -44,17 +37,13 @@ class CartesianCommand:
 
     A pose, a velocity relative to the base, or a wrench that the frame exerts in addition to its
     spring; all refer to the origin of the controlled frame.
-
-    Attributes:
-        frame: The frame in which a pose is given, and along whose axes twists and wrenches are.
-        linear: Position [m], velocity [m/s] or force [N].  # (3,)
-        angular: Unit quaternion wxyz (4,), angular velocity [rad/s] or torque [Nm] (3,).
     """
 
     kind: CommandKind
+    # The frame in which a pose is given, and along whose axes twists and wrenches are
     frame: FixedFrame
-    linear: np.ndarray
-    angular: np.ndarray
+    linear: np.ndarray  # position [m], velocity [m/s] or force [N] (3,)
+    angular: np.ndarray  # unit quaternion wxyz (4,), angular velocity [rad/s] or torque [Nm] (3,)
 
 
 def cartesian_command(

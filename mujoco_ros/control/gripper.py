@@ -25,21 +25,14 @@ _SAVED = ("_moving", "_target", "_speed")
 
 @dataclass(frozen=True, kw_only=True)
 class GripperCommand:
-    """A checked command.
+    """A checked command."""
 
-    Attributes:
-        position: Goal position of the gripper's joint or tendon [m or rad].
-        velocity: Largest speed of the reference [m/s or rad/s]; 0 is the setting's.
-        effort: Largest effort [N or Nm]; 0 is the setting's.
-        clamped: Whether the position was clamped to the limits.
-        goal: The goal of an action client that it executes.
-    """
-
-    position: float
-    velocity: float = 0.0
-    effort: float = 0.0
+    position: float  # goal position of the gripper's joint or tendon [m or rad]
+    velocity: float = 0.0  # largest speed of the reference [m/s or rad/s]; 0 is the setting's
+    effort: float = 0.0  # largest effort [N or Nm]; 0 is the setting's
+    # Whether the position was clamped to the limits
     clamped: Clamped = field(default_factory=Clamped)
-    goal: ActionGoal | None = None
+    goal: ActionGoal | None = None  # the goal of an action client that it executes
 
 
 def gripper_command(

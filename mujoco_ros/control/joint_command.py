@@ -26,18 +26,12 @@ _MOST_KNOWN = 16
 
 @dataclass(frozen=True, kw_only=True)
 class JointCommand:
-    """A checked command.
+    """A checked command."""
 
-    Attributes:
-        joints: Indices of the joints.  # (k,)
-        values: Position, velocity and effort; NaN is unchanged.  # (3, k)
-        clamped: Which positions were clamped to the joints' limits.
-        ignored: Names of joints whose velocity was ignored: servos that take positions.
-    """
-
-    joints: np.ndarray
-    values: np.ndarray
-    clamped: Clamped
+    joints: np.ndarray  # indices of the joints (k,)
+    values: np.ndarray  # position, velocity and effort; NaN is unchanged (3, k)
+    clamped: Clamped  # which positions were clamped to the joints' limits
+    # Names of joints whose velocity was ignored: servos that take positions
     ignored: tuple[str, ...] = ()
 
 
@@ -88,16 +82,11 @@ def joint_command(
 
 
 class _Columns(NamedTuple):
-    """Named joints, and the values that they take as they are.
+    """Named joints, and the values that they take as they are."""
 
-    Attributes:
-        joints: Their indices.  # (k,)
-        least: Smallest position, velocity and effort.  # (3, k)
-        most: Largest ones; below `least` for a quantity that the joint does not take.  # (3, k)
-    """
-
-    joints: np.ndarray
-    least: np.ndarray
+    joints: np.ndarray  # their indices (k,)
+    least: np.ndarray  # smallest position, velocity and effort (3, k)
+    # Largest ones; below `least` for a quantity that the joint does not take (3, k)
     most: np.ndarray
 
 

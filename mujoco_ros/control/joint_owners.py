@@ -10,17 +10,11 @@ from mujoco_ros.control.events import CommandSource
 
 
 class CommandTally(NamedTuple):
-    """Commands of one source.
-
-    Attributes:
-        source: Its name.
-        rate: Commands per second of simulated time since the last report [Hz].
-        age: Simulated time since its newest command [s].
-    """
+    """Commands of one source."""
 
     source: str
-    rate: float
-    age: float
+    rate: float  # commands per second of simulated time since the last report [Hz]
+    age: float  # simulated time since its newest command [s]
 
 
 class CommandRates:

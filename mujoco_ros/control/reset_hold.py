@@ -27,17 +27,11 @@ _STATE = ("_held", "_times", "_recent", "_low", "_high")
 
 
 class HeldBack(NamedTuple):
-    """Joints that are held against a source.
-
-    Attributes:
-        joints: Their names.
-        commands: Number of commands since the reset that were not near.
-        reason: Why the first of them was not; empty without one.
-    """
+    """Joints that are held against a source."""
 
     joints: tuple[str, ...]
-    commands: int
-    reason: str
+    commands: int  # number of commands since the reset that were not near
+    reason: str  # why the first of them was not; empty without one
 
 
 class ResetHold:

@@ -25,23 +25,14 @@ class BoundingBox(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Pose and motion of a frame, relative to the world.
+    """Pose and motion of a frame, relative to the world."""
 
-    Attributes:
-        position: [m]  # (3,)
-        quat_wxyz: # (4,)
-        linear: Velocity of the origin of the frame [m/s].  # (3,)
-        angular: [rad/s]  # (3,)
-        linear_acceleration: Classical, gravity not subtracted [m/s²].  # (3,)
-        angular_acceleration: [rad/s²]  # (3,)
-    """
-
-    position: np.ndarray
-    quat_wxyz: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-    linear_acceleration: np.ndarray
-    angular_acceleration: np.ndarray
+    position: np.ndarray  # [m] (3,)
+    quat_wxyz: np.ndarray  # (4,)
+    linear: np.ndarray  # velocity of the origin of the frame [m/s] (3,)
+    angular: np.ndarray  # [rad/s] (3,)
+    linear_acceleration: np.ndarray  # classical, gravity not subtracted [m/s²] (3,)
+    angular_acceleration: np.ndarray  # [rad/s²] (3,)
 
 
 class Observer:
@@ -129,19 +120,12 @@ class Observer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContactForces:
-    """Contacts in the world frame, in the engine's order.
+    """Contacts in the world frame, in the engine's order."""
 
-    Attributes:
-        points: Positions [m].  # (n, 3)
-        forces: Forces of the first body on the second [N].  # (n, 3)
-        bodies: The two bodies of each contact.  # (n, 2)
-        sides: Geom, or -1, and flex, or -1, of both sides.  # (n, 4)
-    """
-
-    points: np.ndarray
-    forces: np.ndarray
-    bodies: np.ndarray
-    sides: np.ndarray
+    points: np.ndarray  # positions [m] (n, 3)
+    forces: np.ndarray  # forces of the first body on the second [N] (n, 3)
+    bodies: np.ndarray  # the two bodies of each contact (n, 2)
+    sides: np.ndarray  # geom, or -1, and flex, or -1, of both sides (n, 4)
 
 
 def contact_forces(model: mujoco.MjModel, data: mujoco.MjData) -> ContactForces:
@@ -174,14 +158,10 @@ def _bodies(model: mujoco.MjModel, geoms: np.ndarray, flexes: np.ndarray) -> np.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Placement:
-    """A pose and a velocity to set, in the world frame; None leaves one unchanged.
+    """A pose and a velocity to set, in the world frame; None leaves one unchanged."""
 
-    Attributes:
-        pose: Position [m] and unit quaternion wxyz.  # (7,)
-        twist: Velocity of the origin of the frame [m/s] and angular velocity [rad/s].  # (6,)
-    """
-
-    pose: np.ndarray | None = None
+    pose: np.ndarray | None = None  # position [m] and unit quaternion wxyz (7,)
+    # Velocity of the origin of the frame [m/s] and angular velocity [rad/s] (6,)
     twist: np.ndarray | None = None
 
 

@@ -18,41 +18,26 @@ class Sample:
     at the beginning of the step: all of it belongs to the same time, except what channels delay
     (see `sim.realism`): the measured numbers of joints, which are the same arrays as the true ones
     without channels, and the sensor readings.
-
-    Attributes:
-        state: All of the engine's state, which `qpos`, `qvel`, `act` and `plugin_state` are views
-            of; `state_fields` lists it.  # (nstate,)
-        qpos: Positions.  # (nq,)
-        qvel: Velocities; of free joints: linear in the world, angular in the body.  # (nv,)
-        act: Actuator activations.  # (na,)
-        plugin_state: State of engine plugins.  # (npluginstate,)
-        qacc: Accelerations, in the same frames.  # (nv,)
-        qfrc_actuator: Actuator forces in joint space [Nm or N].  # (nv,)
-        sensordata: Sensor readings.  # (nsensordata,)
-        xpos: Body positions in the world.  # (nbody, 3)
-        xquat: Body orientations in the world, wxyz.  # (nbody, 4)
-        cam_xpos: Camera positions in the world.  # (ncam, 3)
-        cam_xmat: Camera orientations in the world.  # (ncam, 9)
-        measured_qpos: Positions as encoders and odometry measure them, else as `qpos`.  # (nq,)
-        measured_qvel: As for positions.  # (nv,)
-        measured_effort: As for positions, of `qfrc_actuator`.  # (nv,)
     """
 
+    # All of the engine's state, which `qpos`, `qvel`, `act` and `plugin_state` are views of;
+    # `state_fields` lists it (nstate,)
     state: np.ndarray
-    qpos: np.ndarray
-    qvel: np.ndarray
-    act: np.ndarray
-    plugin_state: np.ndarray
-    qacc: np.ndarray
-    qfrc_actuator: np.ndarray
-    sensordata: np.ndarray
-    xpos: np.ndarray
-    xquat: np.ndarray
-    cam_xpos: np.ndarray
-    cam_xmat: np.ndarray
+    qpos: np.ndarray  # positions (nq,)
+    qvel: np.ndarray  # velocities; of free joints: linear in the world, angular in the body (nv,)
+    act: np.ndarray  # actuator activations (na,)
+    plugin_state: np.ndarray  # state of engine plugins (npluginstate,)
+    qacc: np.ndarray  # accelerations, in the same frames (nv,)
+    qfrc_actuator: np.ndarray  # actuator forces in joint space [Nm or N] (nv,)
+    sensordata: np.ndarray  # sensor readings (nsensordata,)
+    xpos: np.ndarray  # body positions in the world (nbody, 3)
+    xquat: np.ndarray  # body orientations in the world, wxyz (nbody, 4)
+    cam_xpos: np.ndarray  # camera positions in the world (ncam, 3)
+    cam_xmat: np.ndarray  # camera orientations in the world (ncam, 9)
+    # Positions as encoders and odometry measure them, else as `qpos` (nq,)
     measured_qpos: np.ndarray
-    measured_qvel: np.ndarray
-    measured_effort: np.ndarray
+    measured_qvel: np.ndarray  # as for positions (nv,)
+    measured_effort: np.ndarray  # as for positions, of `qfrc_actuator` (nv,)
 
 
 class SensorNoise:

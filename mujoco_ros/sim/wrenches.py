@@ -151,19 +151,12 @@ _ROUNDING_S = 1e-9
 
 @dataclass(frozen=True, kw_only=True)
 class AppliedWrench:
-    """A force and a torque at the origin of a frame.
+    """A force and a torque at the origin of a frame."""
 
-    Attributes:
-        force: [N].  # (3,)
-        torque: [Nm].  # (3,)
-        in_world: Whether they are in the axes of the world; else in those of the frame.
-        until: Simulated time at which it ends [s].
-    """
-
-    force: tuple[float, float, float]
-    torque: tuple[float, float, float]
-    in_world: bool = False
-    until: float = np.inf
+    force: tuple[float, float, float]  # [N] (3,)
+    torque: tuple[float, float, float]  # [Nm] (3,)
+    in_world: bool = False  # whether they are in the axes of the world; else in those of the frame
+    until: float = np.inf  # simulated time at which it ends [s]
 
 
 WrenchState = tuple[tuple[BodyFrame, AppliedWrench], ...]

@@ -35,18 +35,12 @@ _MOST_LAYOUTS = 16
 
 
 class JointStateContent(NamedTuple):
-    """The content of a JointState.
+    """The content of a JointState."""
 
-    Attributes:
-        stamp: Its stamp [ns].
-        frame_id: Its frame.
-        names: Names of the joints.
-        fields: Position, velocity and effort, as given.  # 3 × (k,)
-    """
-
-    stamp: int
+    stamp: int  # its stamp [ns]
     frame_id: str
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # names of the joints
+    # Position, velocity and effort, as given.  # 3 × (k,)
     fields: tuple[np.ndarray, np.ndarray, np.ndarray]
 
 

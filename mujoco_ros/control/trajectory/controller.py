@@ -42,18 +42,14 @@ class _Measured(NamedTuple):
 
 @dataclass
 class _Execution:
-    """A trajectory, pending or in execution, and the state of its monitoring.
-
-    Attributes:
-        joints: Indices of the joints that it moves: those of the trajectory that no other command
-            has taken.  # (k,)
-        path_tolerance: Largest errors of their positions and velocities.  # (2, k)
-    """
+    """A trajectory, pending or in execution, and the state of its monitoring."""
 
     trajectory: Trajectory
     begin: float
+    # Indices of the joints that it moves: those of the trajectory that no other command has taken
+    # (k,)
     joints: np.ndarray
-    path_tolerance: np.ndarray
+    path_tolerance: np.ndarray  # largest errors of their positions and velocities (2, k)
     follower: TrajectoryFollower | None = None
     started: bool = False
     next_feedback: float = 0.0

@@ -102,64 +102,41 @@ _FARTHEST_S = 86_400.0
 
 @dataclass(frozen=True, kw_only=True)
 class PointArrays:
-    """The points of a trajectory message as arrays.
+    """The points of a trajectory message as arrays."""
 
-    Attributes:
-        times: ``time_from_start`` [s].  # (m,)
-        values: Positions, velocities, accelerations, efforts; 0 where not given.  # (4, m, k)
-        given: Which of the four each point has.  # (4, m) bool
-    """
-
-    times: np.ndarray
-    values: np.ndarray
-    given: np.ndarray
+    times: np.ndarray  # ``time_from_start`` [s] (m,)
+    values: np.ndarray  # positions, velocities, accelerations, efforts; 0 where not given (4, m, k)
+    given: np.ndarray  # which of the four each point has (4, m) bool
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerances:
-    """Largest errors of the joints of a trajectory; inf is unbounded.
+    """Largest errors of the joints of a trajectory; inf is unbounded."""
 
-    Attributes:
-        path: Position and velocity along the path.  # (2, k)
-        goal: Position and velocity at the end.  # (2, k)
-        goal_time: Time after the end in which to reach the goal [s]; 0 is unbounded.
-    """
-
-    path: np.ndarray
-    goal: np.ndarray
-    goal_time: float
+    path: np.ndarray  # position and velocity along the path (2, k)
+    goal: np.ndarray  # position and velocity at the end (2, k)
+    goal_time: float  # time after the end in which to reach the goal [s]; 0 is unbounded
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trajectory:
-    """A checked trajectory of some joints of a robot; without points, they hold.
+    """A checked trajectory of some joints of a robot; without points, they hold."""
 
-    Attributes:
-        joints: Indices of the joints.  # (k,)
-        start: Simulated time of its start [s]; None starts immediately.
-        points: Waypoints, with times relative to the start.
-        curve: The spline through them; None for a single waypoint.
-        tolerances: Largest errors of the joints.
-        clamped: Which positions were clamped to the joints' limits.
-        path: Kind of the path from the present references along the trajectory, see `paths`.
-        blend_time: Time in which references join the curve of a chunk [s].
-        is_stop: Whether it only stops a motion: speed scaling has no effect, and continuous joints
-            take no shorter direction.
-        restarts: Whether its source has started again after a reset.
-        goal: The goal of an action client that it executes.
-    """
-
-    joints: np.ndarray
-    start: float | None
-    points: Waypoints
-    curve: Spline | None
-    tolerances: Tolerances
+    joints: np.ndarray  # indices of the joints (k,)
+    start: float | None  # simulated time of its start [s]; None starts immediately
+    points: Waypoints  # waypoints, with times relative to the start
+    curve: Spline | None  # the spline through them; None for a single waypoint
+    tolerances: Tolerances  # largest errors of the joints
+    # Which positions were clamped to the joints' limits
     clamped: Clamped = field(default_factory=Clamped)
+    # Kind of the path from the present references along the trajectory, see `paths`
     path: Literal["lead_in", "blended", "stepped"] = "lead_in"
-    blend_time: float = 0.0
+    blend_time: float = 0.0  # time in which references join the curve of a chunk [s]
+    # Whether it only stops a motion: speed scaling has no effect, and continuous joints take no
+    # shorter direction
     is_stop: bool = False
-    restarts: bool = False
-    goal: ActionGoal | None = None
+    restarts: bool = False  # whether its source has started again after a reset
+    goal: ActionGoal | None = None  # the goal of an action client that it executes
 
     @property
     def is_hold(self) -> bool:

@@ -16,35 +16,22 @@ _PASSIVE = ("qfrc_gravcomp", "qfrc_spring")
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ChainJoints:
-    """The joints of a chain, from the base on.
-
-    Attributes:
-        names: Their names.
-        indices: Their indices among the joints of the robot.  # (k,)
-        qpos: Their addresses in qpos.  # (k,)
-        dof: Their addresses in qvel.  # (k,)
-        lower: Smallest position [rad or m], -inf where unlimited.  # (k,)
-        upper: Largest position [rad or m], inf where unlimited.  # (k,)
-        max_velocity: Largest speed by the model [rad/s or m/s], inf where it has none.  # (k,)
-        max_effort: Largest effort of the actuators [Nm or N], inf where unlimited.  # (k,)
-        takes_position: Which take positions.  # (k,) bool
-        takes_effort: Which take efforts.  # (k,) bool
-        servo_kp: Stiffness of MuJoCo's position servos, 0 for other joints [Nm/rad or N/m].  # (k,)
-        servo_kd: Damping of these servos [Nms/rad or Ns/m].  # (k,)
-    """
+    """The joints of a chain, from the base on."""
 
     names: tuple[str, ...]
-    indices: np.ndarray
-    qpos: np.ndarray
-    dof: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
+    indices: np.ndarray  # their indices among the joints of the robot (k,)
+    qpos: np.ndarray  # their addresses in qpos (k,)
+    dof: np.ndarray  # their addresses in qvel (k,)
+    lower: np.ndarray  # smallest position [rad or m], -inf where unlimited (k,)
+    upper: np.ndarray  # largest position [rad or m], inf where unlimited (k,)
+    # Largest speed by the model [rad/s or m/s], inf where it has none (k,)
     max_velocity: np.ndarray
-    max_effort: np.ndarray
-    takes_position: np.ndarray
-    takes_effort: np.ndarray
+    max_effort: np.ndarray  # largest effort of the actuators [Nm or N], inf where unlimited (k,)
+    takes_position: np.ndarray  # which take positions (k,) bool
+    takes_effort: np.ndarray  # which take efforts (k,) bool
+    # Stiffness of MuJoCo's position servos, 0 for other joints [Nm/rad or N/m] (k,)
     servo_kp: np.ndarray
-    servo_kd: np.ndarray
+    servo_kd: np.ndarray  # damping of these servos [Nms/rad or Ns/m] (k,)
 
 
 class FrameChain:

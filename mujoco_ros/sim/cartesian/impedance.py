@@ -151,37 +151,22 @@ class Impedance:
 
 
 class _Inertia(NamedTuple):
-    """Inertias of a chain.
+    """Inertias of a chain."""
 
-    Attributes:
-        joints: Of the joints, M.  # (k, k)
-        moved: Accelerations of the joints by a wrench at the frame, J M^-1.  # (6, k)
-        mobility: Acceleration of the frame by a wrench at it, J M^-1 J^T.  # (6, 6)
-        mass: Its inverse, the inertia that the frame presents.  # (6, 6)
-    """
-
-    joints: np.ndarray
-    moved: np.ndarray
-    mobility: np.ndarray
-    mass: np.ndarray
+    joints: np.ndarray  # of the joints, M (k, k)
+    moved: np.ndarray  # accelerations of the joints by a wrench at the frame, J M^-1 (6, k)
+    mobility: np.ndarray  # acceleration of the frame by a wrench at it, J M^-1 J^T (6, 6)
+    mass: np.ndarray  # its inverse, the inertia that the frame presents (6, 6)
 
 
 class _Spring(NamedTuple):
-    """Stiffness and damping along and about three axes.
+    """Stiffness and damping along and about three axes."""
 
-    Attributes:
-        root: Square root of the stiffness.  # (6,)
-        roots: Products of two of them.  # (6, 6)
-        damping: Damping, 0 where it is derived from the damping ratio.  # (6,)
-        is_derived: 1 where it is derived, else 0.  # (6,)
-        ratio: The damping ratio.
-    """
-
-    root: np.ndarray
-    roots: np.ndarray
-    damping: np.ndarray
-    is_derived: np.ndarray
-    ratio: float
+    root: np.ndarray  # square root of the stiffness (6,)
+    roots: np.ndarray  # products of two of them (6, 6)
+    damping: np.ndarray  # damping, 0 where it is derived from the damping ratio (6,)
+    is_derived: np.ndarray  # 1 where it is derived, else 0 (6,)
+    ratio: float  # the damping ratio
 
     def force(
         self, error: np.ndarray, rate: np.ndarray, mobility: np.ndarray, timestep: float

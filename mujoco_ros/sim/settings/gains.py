@@ -34,15 +34,10 @@ _EXPLICIT_MARGIN = 0.5
 
 
 class DerivedGains(NamedTuple):
-    """Gains of driven joints.
+    """Gains of driven joints."""
 
-    Attributes:
-        used: The gains that are stable with the timestep.
-        wanted: The gains of the rule, which are at least as large.
-    """
-
-    used: Gains
-    wanted: Gains
+    used: Gains  # the gains that are stable with the timestep
+    wanted: Gains  # the gains of the rule, which are at least as large
 
 
 def derive_gains(
@@ -301,19 +296,12 @@ KP, KD = 0, 1
 
 
 class GainChange(NamedTuple):
-    """One gain of one joint of a robot.
-
-    Attributes:
-        robot: The robot.
-        row: `KP` or `KD`.
-        joint: Index among the robot's joints.
-        value: Stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m].
-    """
+    """One gain of one joint of a robot."""
 
     robot: Part
-    row: int
-    joint: int
-    value: float
+    row: int  # `KP` or `KD`
+    joint: int  # index among the robot's joints
+    value: float  # stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m]
 
 
 class GainSettings:

@@ -39,17 +39,11 @@ _KINDS = {
 
 
 class Equality(NamedTuple):
-    """A named equality constraint.
+    """A named equality constraint."""
 
-    Attributes:
-        name: Its name in the model.
-        kind: What it constrains, in words.
-        initially_active: Whether a reset activates it.
-    """
-
-    name: str
-    kind: str
-    initially_active: bool
+    name: str  # its name in the model
+    kind: str  # what it constrains, in words
+    initially_active: bool  # whether a reset activates it
 
 
 class EqualitySettings:

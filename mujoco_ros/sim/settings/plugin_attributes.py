@@ -30,17 +30,11 @@ _USERS = (
 
 
 class PluginAttribute(NamedTuple):
-    """An attribute that is a number.
+    """An attribute that is a number."""
 
-    Attributes:
-        instance: Name of the plugin instance; of one without a name, that of its element.
-        attribute: Name of the attribute.
-        plugin: Name of the plugin, such as ``mujoco.pid``.
-    """
-
-    instance: str
+    instance: str  # name of the plugin instance; of one without a name, that of its element
     attribute: str
-    plugin: str
+    plugin: str  # name of the plugin, such as ``mujoco.pid``
 
 
 class _Place(NamedTuple):

@@ -39,17 +39,12 @@ Policy = Literal["wait", "proceed"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LockstepConfig:
-    """Configuration of the lockstep.
+    """Configuration of the lockstep."""
 
-    Attributes:
-        sources: Sources that the clock waits for; without any there is no lockstep.
-        timeout_s: Wall time after which a missing command is logged.
-        policy: Whether to keep waiting then, or to proceed without the command.
-    """
-
+    # Sources that the clock waits for; without any there is no lockstep
     sources: tuple[SourceConfig, ...] = ()
-    timeout_s: float = 1.0
-    policy: Policy = "wait"
+    timeout_s: float = 1.0  # wall time after which a missing command is logged
+    policy: Policy = "wait"  # whether to keep waiting then, or to proceed without the command
 
 
 class Lockstep:

@@ -16,38 +16,24 @@ Command = Callable[[float], None]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceConfig:
-    """A source of commands, which must respond to each of its ticks.
+    """A source of commands, which must respond to each of its ticks."""
 
-    Attributes:
-        topic: Topic of its commands.
-        robot: Name of the robot that it commands.
-        rate: Ticks per simulated second [Hz]; the period is rounded to whole steps.
-        manager: Whether it is a controller_manager of ros2_control, whose period is rounded up.
-    """
-
-    topic: str
-    robot: str
-    rate: float
+    topic: str  # topic of its commands
+    robot: str  # name of the robot that it commands
+    rate: float  # ticks per simulated second [Hz]; the period is rounded to whole steps
+    # Whether it is a controller_manager of ros2_control, whose period is rounded up
     manager: bool = False
 
 
 @dataclass(slots=True)
 class SourceStatus:
-    """Counters of one source.
+    """Counters of one source."""
 
-    Attributes:
-        ticks: Number of ticks.
-        missed: Ticks that proceeded without its command.
-        late: Commands that arrived after their tick had proceeded without them.
-        surplus: Commands for a tick that already had one, or that had ended.
-        silent: Whether its last tick ran into the timeout.
-    """
-
-    ticks: int = 0
-    missed: int = 0
-    late: int = 0
-    surplus: int = 0
-    silent: bool = False
+    ticks: int = 0  # number of ticks
+    missed: int = 0  # ticks that proceeded without its command
+    late: int = 0  # commands that arrived after their tick had proceeded without them
+    surplus: int = 0  # commands for a tick that already had one, or that had ended
+    silent: bool = False  # whether its last tick ran into the timeout
 
 
 class Source:

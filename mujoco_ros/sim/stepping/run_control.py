@@ -24,20 +24,14 @@ class RunError(RuntimeError):
 
 @dataclass(eq=False, slots=True)
 class Steps:
-    """A request for a number of steps; the physics thread counts them, any thread may read them.
-
-    Attributes:
-        count: Number of steps.
-        on_end: Called in the physics thread after the last step, with the reason for an early end;
-            empty if all steps were taken.
-        on_step: Called in the physics thread after each step.
-        completed: Number of steps taken so far.
-    """
+    """A request for a number of steps; the physics thread counts them, any thread may read them."""
 
     count: int
+    # Called in the physics thread after the last step, with the reason for an early end; empty if
+    # all steps were taken
     on_end: Callable[[str], object]
-    on_step: Callable[[], object] | None = None
-    completed: int = 0
+    on_step: Callable[[], object] | None = None  # called in the physics thread after each step
+    completed: int = 0  # number of steps taken so far
 
     @property
     def remaining(self) -> int:

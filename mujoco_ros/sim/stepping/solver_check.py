@@ -34,20 +34,13 @@ Conjugate gradients leave 1e-5 in stiff models.
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SolverCheck:
-    """A comparison of accelerations.
+    """A comparison of accelerations."""
 
-    Attributes:
-        solver: The solver of the simulation.
-        other: The solver that it is compared with.
-        states: Number of states in which the other solver converged.
-        difference: Largest difference, relative to the accelerations.
-        unsolved: Why the solver may stop before the solution without a defect; empty if it may not.
-    """
-
-    solver: str
-    other: str
-    states: int
-    difference: float
+    solver: str  # the solver of the simulation
+    other: str  # the solver that it is compared with
+    states: int  # number of states in which the other solver converged
+    difference: float  # largest difference, relative to the accelerations
+    # Why the solver may stop before the solution without a defect; empty if it may not
     unsolved: str = ""
 
     @property
