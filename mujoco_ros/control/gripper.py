@@ -78,10 +78,6 @@ class GripperController:
     """Ramps the reference of a gripper to a goal and reports when it reaches it or stalls.
 
     A stall is a standstill before the goal, as on an obstacle or a gripped object.
-
-    Attributes:
-        settings: Tolerances, stall detection and default limits.
-        drive: The servo of its joint or tendon.
     """
 
     def __init__(

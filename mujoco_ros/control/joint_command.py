@@ -91,9 +91,9 @@ class _Columns(NamedTuple):
 
 
 class JointCommandReader:
-    """Checks the commands of a source, whose joints are usually those of an earlier command.
+    """Checks the commands of a source, which usually names the joints of an earlier command.
 
-    The result is that of `joint_command`, at a fifth of the time for known joints.
+    It gives the same result as `joint_command`, for known joints in a fifth of the time.
     """
 
     def __init__(self, joints: ControlledJoints) -> None:
@@ -104,7 +104,7 @@ class JointCommandReader:
     def read(
         self, out_of_limits: OutOfLimits, names: tuple[str, ...], fields: Sequence[Values]
     ) -> JointCommand:
-        """Return a checked command; arguments and errors are those of `joint_command`."""
+        """Return a checked command; see `joint_command`."""
         columns = self._known.get(names)
         if columns is None:
             command = joint_command(self._joints, out_of_limits, names, fields)

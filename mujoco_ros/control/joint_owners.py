@@ -94,7 +94,7 @@ class JointOwners:
         for code in sorted(set(self._codes.tolist())):
             yield _SOURCES[code], np.flatnonzero(self._codes == code)
 
-    def of(self, source: CommandSource) -> np.ndarray:
+    def joints_of(self, source: CommandSource) -> np.ndarray:
         """Return the indices of the joints that `source` owns."""
         return np.flatnonzero(self._codes == _CODES[source])
 

@@ -239,4 +239,4 @@ class ResetHold:
                 self._refused.pop(source, None)
 
     def _names(self, joints: np.ndarray) -> tuple[str, ...]:
-        return tuple(self._joints.names[it] for it in joints)
+        return tuple(self._joints.names[joint] for joint in joints)

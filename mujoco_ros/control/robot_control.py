@@ -39,11 +39,7 @@ class RobotControl:
     that needs these joints ends. An unclaimed joint keeps its reference.
 
     Attributes:
-        joints: The joints.
-        references: Their references, written by `update`.
-        stream: Settings of streams.
-        streams: The streams.
-        rates: Rates of the command sources.
+        references: References of the joints, written by `update`.
         q: Measured positions, to be set before `update` while `active`.  # (n,)
         dq: Measured velocities.  # (n,)
         effort: Efforts of the actuators.  # (n,)
@@ -187,7 +183,7 @@ class RobotControl:
     ) -> None:
         """Apply a command of a stream from the step at `time` on, but for joints that are held.
 
-        The interpolation is that of all streams unless `settings` are given.
+        `settings` replace the interpolation of all streams.
         """
         if not len(command.joints):
             return
@@ -220,11 +216,11 @@ class RobotControl:
 
     def preempt_gripper(self, time: float) -> None:
         """End the gripper's command, as the actuators of its tendon are commanded directly."""
-        gripper, owned = self.gripper, self._owners.of(CommandSource.GRIPPER)
+        gripper, owned = self.gripper, self._owners.joints_of(CommandSource.GRIPPER)
         if gripper is None:
             return
         if not (gripper.busy or owned.size):
-            gripper.drive.limit_effort(0.0)  # that of the last goal
+            gripper.drive.limit_effort(0.0)  # end the limit of the last goal
             return
         self._emit(
             CommandPreempted(
@@ -357,7 +353,7 @@ class RobotControl:
 
     def _release_ended_cartesian(self) -> None:
         if self.cartesian is not None and not self.cartesian.busy:
-            self._owners.release(self._owners.of(CommandSource.CARTESIAN))
+            self._owners.release(self._owners.joints_of(CommandSource.CARTESIAN))
 
     def _hold_positions(self) -> None:
         """Set the references of all joints to hold their position."""

@@ -38,7 +38,7 @@ class Stream:
     def __init__(self, references: References, row: int | None = None) -> None:
         """Command position, velocity and effort, or only the one of index `row`."""
         self._rows = slice(None) if row is None else slice(row, row + 1)
-        self._row_of = {it: it for it in range(3)} if row is None else {row: 0}
+        self._row_of = {index: index for index in range(3)} if row is None else {row: 0}
         self.bind(references)
         shape = self._references.shape
         self.busy = self.moving = False
@@ -239,7 +239,6 @@ class RobotStreams:
     """The streams of a robot, and the joints that are damped after the timeout of one.
 
     Attributes:
-        by_source: The streams.
         damped: Joints whose position references are the measured positions.  # (n,) bool
         damping: Whether there are any.
     """
@@ -300,7 +299,7 @@ class RobotStreams:
     def hold(self, source: CommandSource, joints: np.ndarray, q: np.ndarray) -> None:
         """Set the references of `joints` (k,) of a stream to hold their position.
 
-        Those that received none hold at their measured position, of all joints `q` (n,).
+        Joints that received none hold at their measured position; `q` (n,) are all of these.
         """
         references = self._references
         positioned = self.by_source[source].positioned[joints] | (source is CommandSource.VELOCITY)

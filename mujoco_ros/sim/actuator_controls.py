@@ -14,7 +14,7 @@ from mujoco_ros.sim.plant import Plant
 class Control:
     """A control slot."""
 
-    # Name of the actuator without the prefix of the robot, with that of the input if it has several
+    # Name without the prefix of the robot, and with the input if the actuator has several
     name: str
     key: str  # name of the actuator in the model
     input: int  # index among the inputs of the actuator
@@ -27,7 +27,8 @@ class Control:
 def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     """Return the controls of each robot that joint references do not drive, in model order.
 
-    Actuators on tendons, sites and bodies, muscles, and those of engine plugins have such controls.
+    Actuators on tendons, sites and bodies, muscles, and actuators of engine plugins have such
+    controls.
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
     names = control_names(model)

@@ -33,10 +33,10 @@ class TendonDrive:
     ) -> None:
         """Move the tendon with an index."""
         actuators = tendon_actuators(model, tendon)
-        self._actuators = [it for it in actuators if position_inputs(model, [it])]
+        self._actuators = [servo for servo in actuators if position_inputs(model, [servo])]
         self._inputs = position_inputs(model, actuators)
         outputs = model.actuator_outadr[actuators].tolist()
-        self._forces = [(it, float(model.actuator_gear[it, 0])) for it in outputs]
+        self._forces = [(output, float(model.actuator_gear[output, 0])) for output in outputs]
         joints = [joint for joint, _ in fixed_joints(model, tendon)]
         self._qpos, self._dof = model.jnt_qposadr[joints], model.jnt_dofadr[joints]
         self._coefficients = np.array([factor for _, factor in fixed_joints(model, tendon)])
@@ -61,7 +61,7 @@ class TendonDrive:
         if len(self._coefficients):
             length = self._coefficients @ data.qpos[self._qpos]
             return float(length), float(self._coefficients @ data.qvel[self._dof]), effort
-        # That of the last step is zero after a reset; the next step computes the same again.
+        # The length of the last step is zero after a reset; the next step computes this again.
         mujoco.mj_kinematics(self._model, data)
         mujoco.mj_comPos(self._model, data)
         mujoco.mj_tendon(self._model, data)
@@ -90,10 +90,11 @@ def is_drivable(model: mujoco.MjModel, tendon: int) -> bool:
 def gripper_tendon(model: mujoco.MjModel, robot: RobotLayout, tendon: int) -> GripperTendon:
     """Return the description of a tendon that the gripper controller of a robot moves."""
     low, high = position_range(model, tendon)
-    servos = [it for it in tendon_actuators(model, tendon) if position_inputs(model, [it])]
+    actuators = tendon_actuators(model, tendon)
+    servos = [servo for servo in actuators if position_inputs(model, [servo])]
     return GripperTendon(
         name=model.tendon(tendon).name.removeprefix(robot.prefix),
-        actuators=tuple(model.actuator(it).name.removeprefix(robot.prefix) for it in servos),
+        actuators=tuple(model.actuator(servo).name.removeprefix(robot.prefix) for servo in servos),
         joints=np.flatnonzero(np.isin(robot.joints.dof, tendon_dofs(model, tendon))),
         lower=low,
         upper=high,
@@ -172,11 +173,9 @@ class DrivenModel:
     """The model, the robots and the initial state of a `Plant`, without what steps it.
 
     Attributes:
-        layout: Its robots.
         model: Its model, whose motors are servos with the configured gains.
-        drives: The actuators of all joints.
         controlled: The joints of each robot as commands address them.
-        start: The initial state of its scene; references and controls are those of keyframes.
+        start: The initial state of its scene, with references and controls of keyframes.
     """
 
     def __init__(self, assembly: Assembly) -> None:

@@ -43,7 +43,7 @@ class Drives:
     A torque motor becomes a PD servo evaluated by the engine at every step: with gear g, gain 1 and
     bias ``(0, -kp/g², -kd/g²)``, the control ``(kp·q + kd·dq + tau)/g`` yields the joint torque
     ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero are
-    plain effort control. Actuators on tendons and sites, muscles and those of engine plugins are
+    plain effort control. Actuators on tendons and sites, muscles and actuators of plugins are
     not driven; they keep their controls.
 
     Attributes:

@@ -85,7 +85,7 @@ class Saturation:
         """Count for `joints`, from the forces in `data`."""
         self._names = joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
-        # Actuators of a joint have one output each; only those of sites may have more.
+        # Actuators of a joint have one output each; only actuators of sites may have more.
         self._outputs = slice(None) if model.nout == model.nactuator else model.actuator_outadr
         self._force, self._qfrc_actuator = data.actuator_force, data.qfrc_actuator
         self._ranges, self._limited = model.actuator_forcerange, model.actuator_forcelimited

@@ -69,8 +69,9 @@ class BaseMotion:
         """Compute `values` of the current sample.
 
         MuJoCo keeps a free joint's linear velocity in the world frame and its angular velocity in
-        the body frame. The derivative of the former is the classical acceleration, and that of the
-        latter the angular acceleration in the body frame, as the rotation adds ω x ω = 0.
+        the body frame. The derivative of the linear velocity is the classical acceleration. The
+        derivative of the angular velocity is the angular acceleration in the body frame, as the
+        rotation adds ω x ω = 0.
         """
         rotate, inverse = mujoco.mju_rotVecQuat, self._inverse
         for quat, velocity, acceleration, linear, classical in self._rows:
@@ -146,12 +147,14 @@ class FrameMotions:
         """Prepare for the current sample of a plant."""
         controllers = [control.cartesian for control in plant.controls]
         self._controllers = {
-            index: it
-            for index, it in enumerate(controllers)
-            if isinstance(it, CartesianController) and it.chain is not None
+            index: controller
+            for index, controller in enumerate(controllers)
+            if isinstance(controller, CartesianController) and controller.chain is not None
         }
         self.bases = {
-            index: it.chain.base.name for index, it in self._controllers.items() if it.chain
+            index: controller.chain.base.name
+            for index, controller in self._controllers.items()
+            if controller.chain
         }
         self.values = np.zeros((len(controllers), 13))
         self.values[:, 3] = 1.0

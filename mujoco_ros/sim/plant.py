@@ -44,18 +44,8 @@ class Plant:
     It belongs to one thread at a time: the one that builds it, until `Simulation.switch_model`.
 
     Attributes:
-        assembly: The scene.
-        layout: Its robots.
-        model: Its model.
-        data: The state.
-        joints: The scalar joints of all robots.
-        drives: Their actuators.
-        references: Their references.
         controls: The command arbitration of each robot. Robots that remain keep theirs, which use
             the arrays of another plant until `bind`.
-        gains: Their PD gains.
-        equalities: Which equality constraints are active.
-        plugin_attributes: The attributes of its engine plugins.
         start: State that a reset restores.
         noise: The noise of the sensors, if they have any.
         sample: The last sample; its arrays stay the same objects.

@@ -22,11 +22,11 @@ class PositionCommands:
         count = len(plant.joints.names)
         self._plant, self._count = plant, count
         self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))
-        lacks = [POSITION not in has for it in plant.controls for has in it.joints.interfaces]
+        lacks = [POSITION not in has for joints in plant.controlled for has in joints.interfaces]
         self._lacks_positions = np.array(lacks, dtype=bool)
         self._missing, self._loose, self._servos = np.zeros((3, count), dtype=bool)
         self._servos[plant.drives.servo_joints] = True
-        self._on_tendons = [it for it in plant.controls if it.joints.tendon is not None]
+        self._on_tendons = [one for one in plant.controls if one.joints.tendon is not None]
         self.values = np.full(count + len(self._on_tendons), np.nan)
         self.addresses: list[Mapping[str, int]] = []
         for control, part in self._parts:

@@ -25,8 +25,6 @@ class Spring:
     its rotation is damped.
 
     Attributes:
-        place: The frame.
-        pull: Its target.
         end: Simulated time at which it ends [s].
     """
 
@@ -227,7 +225,7 @@ class ExternalWrenches:
     def clear_bodies(self, bodies: Collection[int]) -> None:
         """End the wrenches and pulls on some bodies."""
         for acting in (self._loads, self._springs):
-            for frame in [frame for frame, it in acting.items() if it.place.body in bodies]:
+            for frame in [name for name, load in acting.items() if load.place.body in bodies]:
                 del acting[frame]
                 self._changed()
 
@@ -245,8 +243,9 @@ class ExternalWrenches:
     def apply(self, time: float) -> None:
         """Write the wrenches of the step that starts at simulated `time` [s]."""
         if time > self._next_end:
-            self._loads = {frame: it for frame, it in self._loads.items() if time <= it.end}
-            self._springs = {frame: it for frame, it in self._springs.items() if time <= it.end}
+            self._loads = {name: load for name, load in self._loads.items() if time <= load.end}
+            springs = self._springs.items()
+            self._springs = {name: spring for name, spring in springs if time <= spring.end}
             self._changed()
         # MjData still has the poses at the start of the previous step.
         mujoco.mj_kinematics(self._model, self._data)

@@ -40,7 +40,7 @@ class DirectSubscriptions:
     have a peer, and passes it to their callbacks in the executor's thread. So it has noted, when a
     command arrives, what has arrived before it and is not handled yet: see `settled`.
 
-    All methods are for the executor's thread, except those that `CommandQueue` calls.
+    All methods are for the executor's thread, except the methods that `CommandQueue` calls.
     """
 
     def __init__(self, node: Node, commands: CommandQueue) -> None:
@@ -91,7 +91,7 @@ class DirectSubscriptions:
             return
         wanted: set[Subscription | Service] = set()
         if self._served:
-            held = [it for it in self._passed if _exists(it)]
+            held = [entity for entity in self._passed if _exists(entity)]
             wanted = {
                 it
                 for it in (*self._node.subscriptions, *self._node.services, *held)

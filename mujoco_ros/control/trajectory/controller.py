@@ -1,4 +1,4 @@
-"""Joint trajectory controller of one robot, equivalent to that of ros2_controllers."""
+"""Joint trajectory controller of one robot, equivalent to ros2_controllers' own."""
 
 from collections.abc import Callable
 from copy import deepcopy
@@ -46,7 +46,7 @@ class _Execution:
 
     trajectory: Trajectory
     begin: float
-    # Indices of the joints that it moves: those of the trajectory that no other command has taken
+    # Indices of the joints that it moves: all of the trajectory that no other command has taken
     # (k,)
     joints: np.ndarray
     path_tolerance: np.ndarray  # largest errors of their positions and velocities (2, k)
@@ -91,7 +91,7 @@ class TrajectoryController:
     """Executes trajectories and monitors the newest one.
 
     A new trajectory ends the goal of the previous one. The previous trajectories are executed until
-    the new one starts; joints that it leaves out stay on them, also on those that start later.
+    the new one starts; joints that it leaves out stay on them, also if they start later.
     """
 
     def __init__(
@@ -283,7 +283,10 @@ class TrajectoryController:
     def _start(self, execution: _Execution, measured: _Measured) -> TrajectoryFollower:
         if not self.settings.interpolate_from_desired_state:
             moving = {
-                joint for it in self._followers if not it.finished for joint in it.joints.tolist()
+                joint
+                for follower in self._followers
+                if not follower.finished
+                for joint in follower.joints.tolist()
             }
             resting = np.array([i for i in execution.joints.tolist() if i not in moving], int)
             self._references.q[resting] = measured.q[resting]

@@ -31,8 +31,8 @@ def spline(points: Waypoints) -> Spline:
     """Return the spline through `points`.
 
     A segment has the lower degree of its ends: quintic between accelerations, cubic between
-    velocities, else linear. The coefficients are those of the Hermite interpolation of values and
-    derivatives at s = 0 and s = 1.
+    velocities, else linear. It is the Hermite interpolation of values and derivatives at s = 0 and
+    s = 1.
     """
     duration = np.diff(points.times)
     degree = np.minimum(points.degree[:-1], points.degree[1:])

@@ -41,9 +41,7 @@ class FrameChain:
     origin of the frame. The joints outside the chain are where they are measured.
 
     Attributes:
-        frame: The frame.
         base: The root body of the robot that carries it.
-        joints: The joints of the chain.
         position: Origin of the frame, as last located [m].  # (3,)
         quat: Its orientation, wxyz.  # (4,)
         jacobian: Linear rows, then angular rows; the array stays the same.  # (6, k)

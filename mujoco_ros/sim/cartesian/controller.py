@@ -32,10 +32,7 @@ class CartesianController:
     takes one of its joints.
 
     Attributes:
-        settings: Its settings.
-        chains: The frames of the robot.
         chain: The frame that it moves, with its joints; None without a frame.
-        reference: The reference of the frame.
         busy: Whether `update` is needed.
     """
 
@@ -54,9 +51,9 @@ class CartesianController:
         self._wrench: CartesianCommand | None = None
         self._last = self._twist_until = self._wrench_until = -np.inf
         self._axes, self._twist = np.zeros(4), np.zeros(6)
-        self._take(chains, chains.find(""))
+        self._follow_frame(chains, chains.find(""))
 
-    def _take(self, chains: FrameChains, chain: FrameChain | None) -> None:
+    def _follow_frame(self, chains: FrameChains, chain: FrameChain | None) -> None:
         """Move another frame, from standstill."""
         self._clear()
         self.chains, self.chain = chains, chain
@@ -66,7 +63,7 @@ class CartesianController:
     def bind(self, chains: FrameChains) -> None:
         """Use the frames of another model; the motion continues as by `restore_state`."""
         saved = self.save_state()
-        self._take(chains, chains.find(self.settings.frame, self.settings.joints))
+        self._follow_frame(chains, chains.find(self.settings.frame, self.settings.joints))
         self.restore_state(saved)
 
     @property
@@ -100,7 +97,7 @@ class CartesianController:
             self.settle()
         self.settings = settings
         if takes:
-            self._take(self.chains, self.chains.find(settings.frame, settings.joints))
+            self._follow_frame(self.chains, self.chains.find(settings.frame, settings.joints))
         elif self.busy and before.mode != settings.mode:
             self._start_part()
 
@@ -277,7 +274,7 @@ class CartesianController:
         arrays = (*self._motion.state, self._impedance.rest)
         commands = (self._target, self._turning, self._wrench)
         times = (self._last, self._twist_until, self._wrench_until)
-        saved = self.reference.save_state(), [copy(it) for it in arrays], commands, times
+        saved = self.reference.save_state(), [copy(array) for array in arrays], commands, times
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
@@ -296,8 +293,8 @@ class CartesianController:
         reference, arrays, commands, times = saved
         self.reference.restore_state(reference)
         own = (*self._motion.state, self._impedance.rest)
-        for it, values in zip(own, arrays, strict=True):
-            it[:] = values
+        for array, values in zip(own, arrays, strict=True):
+            array[:] = values
         self._target, turning, wrench = commands
         self._turning, self._wrench = self._in_model(turning), self._in_model(wrench)
         if self._turning is None:

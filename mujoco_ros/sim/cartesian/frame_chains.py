@@ -24,13 +24,7 @@ _TOOLS = ("tcp", "grasp", "pinch", "tool", "end_effector", "ee", "hand", "grippe
 
 
 class FrameChains:
-    """The frames of a robot in a model.
-
-    Attributes:
-        model: The model.
-        robot: The robot.
-        joints: Its joints.
-    """
+    """The frames of a robot in a model."""
 
     def __init__(
         self,
@@ -111,9 +105,9 @@ class FrameChains:
                 f"these are: {_list(self.names)}"
             )
         chosen = self._choose(frame.name, path, joints) if joints else path
-        base, of_chain = self._base(frame), self._of(chosen)
-        columns = self._first + of_chain.indices
-        return FrameChain(self._model, self._data, frame, base, of_chain, self._drives, columns)
+        base, moving = self._base(frame), self._chain_joints(chosen)
+        columns = self._first + moving.indices
+        return FrameChain(self._model, self._data, frame, base, moving, self._drives, columns)
 
     def _find_frame(self, name: str) -> FixedFrame:
         for known in (self.robot.frame_prefix + name, name):
@@ -188,7 +182,7 @@ class FrameChains:
             return _at_body(WORLD, 0)
         return _at_body(self.robot.frame(model.body(body).name) or WORLD, body)
 
-    def _of(self, indices: list[int]) -> ChainJoints:
+    def _chain_joints(self, indices: list[int]) -> ChainJoints:
         model, robot, at = self._model, self.robot.joints, np.array(indices, dtype=np.intp)
         ids = robot.ids[at]
         speed = model.jnt_user[ids, 0] if model.nuser_jnt else np.zeros(len(ids))

@@ -179,7 +179,9 @@ class Lockstep:
         ticking = [] if off else [source for source in sources if source.is_due(step, time)]
         if not ticking:
             longest = _LONGEST_HOLD_S / self._timestep
-            simulation.commands.held = any(it.present and it.every <= longest for it in sources)
+            simulation.commands.held = any(
+                source.present and source.every <= longest for source in sources
+            )
             return frozenset()
         simulation.commands.held = False
         self._before = min(source.time for source in ticking) if not self._is_first else -math.inf

@@ -40,11 +40,9 @@ class Source:
     """A source that responds to each of its ticks with one command, matched by its stamp.
 
     Attributes:
-        config: Its configuration.
         every: Steps from one tick to the next.
         awaited: Whether the clock waits for it.
         answer: Its command for the present tick, until it acts.
-        status: Its counters.
         time: Time of its last tick [s].
     """
 
@@ -197,12 +195,12 @@ class ManagerSource(Source):
     In simulated time its loop sleeps until /clock reaches the time of its last cycle and a period.
     While the clock stands at a tick, it does one cycle, in which each of its components publishes
     once. So commands are counted. They are not matched by their stamps: each component reads the
-    time from a subscription of its own, which may be a message behind that of the loop.
+    time from a subscription of its own, which may be a message behind the loop.
 
     Before its first command the clock does not wait, because a controller_manager needs a running
     clock to start. Then the clock stands, at each tick, until no command has come for a while. If
     one is stamped with this very tick, the loop sleeps since then, and counting begins: the next
-    tick is a period later. The components are those that published.
+    tick is a period later. All that published are its components.
 
     It joins again if a component is new, if one publishes twice in a tick or after its tick has
     proceeded, or if all stamps stay behind.

@@ -89,7 +89,7 @@ def check_solver(model: mujoco.MjModel, state: np.ndarray) -> SolverCheck:
         solver.choose(model)
         if _has_converged(twin):
             norms = (twin.qacc, twin.qacc_smooth, _NEGLIGIBLE)
-            scale = max(float(np.linalg.norm(it)) for it in norms)
+            scale = max(float(np.linalg.norm(vector)) for vector in norms)
             differences.append(float(np.linalg.norm(data.qacc - twin.qacc)) / scale)
     return SolverCheck(
         solver=str(solver),

@@ -177,8 +177,8 @@ def _ancestors(parents: np.ndarray) -> np.ndarray:
 def _factor(inertia: list[int], constraints: list[int]) -> list[int]:
     """Return the rows of L in H = L' L, as bits.
 
-    `inertia` has the rows of the lower half of the inertia matrix, `constraints` those of the
-    Jacobian, as bits.
+    `inertia` has the rows of the lower half of the inertia matrix, `constraints` the rows
+    of the Jacobian, as bits.
     """
     rows = inertia.copy()
     # Elimination spreads the entries of a constraint from its last row to the others.
