@@ -1,7 +1,7 @@
 """The one owner of the live model and state."""
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Literal
 
 import mujoco
@@ -20,7 +20,6 @@ from mujoco_ros.sim.clock_epochs import ClockEpochs
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
-from mujoco_ros.sim.settings.model_settings import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
 from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
@@ -100,7 +99,7 @@ class Simulation:
         A sum of timesteps would accumulate rounding errors.
         """
         assembly = scene if isinstance(scene, Assembly) else assemble(scene)
-        self._take(self._build_plant(assembly, None))
+        self._use(self._build_plant(assembly, None))
         self.wrenches = ExternalWrenches(self.model, self.data)
         """The external wrenches."""
         mujoco.set_mju_user_warning(self.engine_messages.append)
@@ -136,7 +135,7 @@ class Simulation:
         for robot, control in zip(before.layout.robots, before.controls, strict=True):
             if not any(control is other for other in plant.controls):
                 control.end(f"robot '{robot.name}' no longer exists")
-        self._take(plant)
+        self._use(plant)
         self.wrenches.switch_model(plant.model, plant.data, fresh=fresh)
         if fresh:
             self.data.time = now
@@ -155,23 +154,6 @@ class Simulation:
         write_options(self.model.opt, options)
         self._options_changed()
 
-    def set_appearance(
-        self,
-        values: Mapping[Appearance, tuple[float, ...]],
-        scratch: mujoco.MjData | None = None,
-    ) -> None:
-        """Set colours and sizes between two steps; see `appearance.set_appearance`."""
-        set_appearance(self.model, values, scratch)
-
-    def set_mocap_pose(self, mocap: int, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
-        """Move a mocap body, given by its mocap index, to a pose in the world."""
-        self.data.mocap_pos[mocap] = position
-        self.data.mocap_quat[mocap] = quat_wxyz
-
-    def set_controls(self, slots: np.ndarray, values: np.ndarray) -> None:
-        """Set controls that no joint reference drives, by their indices in ``MjData.ctrl``."""
-        self.data.ctrl[slots] = values
-
     def reset_event(self, before: float, *, state: bool = True) -> SimulationReset:
         """Return the event of a reset, `before` which the simulated time was another one [s].
 
@@ -188,8 +170,8 @@ class Simulation:
     def _options_changed(self) -> None:
         """Apply options of the model, ``model.opt``, that were changed between two steps."""
         option = self.model.opt
-        self._present.configure()
-        self._newton.configure()
+        self.plant.present.configure()
+        self.plant.newton.configure()
         # The later stages of Runge-Kutta overwrite what is evaluated at the start of the step.
         self._sense_first = option.integrator == mujoco.mjtIntegrator.mjINT_RK4
         timestep = float(option.timestep)
@@ -200,8 +182,8 @@ class Simulation:
         self._align(float(self.data.time))
         for control in self.controls:
             control.timestep = timestep
-        if self._realism is not None:
-            self._realism.configure()
+        if self.plant.realism is not None:
+            self.plant.realism.configure()
         for listener in self.on_timestep:
             listener(timestep)
 
@@ -235,35 +217,35 @@ class Simulation:
         Raises:
             DivergenceError: It diverged, and `on_divergence` is ``shutdown``.
         """
-        data = self.data
+        plant, data = self.plant, self.data
         time = data.time
         if time >= self._last_time:
             self._pause_at_end_of_time()
             return False
         self._feedback.update_controls(time)
-        realism = self._realism
+        realism = plant.realism
         sent = self.references if realism is None else realism.command(self.references)
         self.drives.write(sent, self._ctrl)
         if self.wrenches.acting:
             self.wrenches.apply(time)
-        self._present.read()
-        self._note_extensions()
+        plant.present.read()
+        plant.extensions.note_step()
         if self._sense_first:
-            self.plant.sense()
-        self._newton.step(data, self._present.state)
+            plant.sense()
+        plant.newton.step(data, plant.present.state)
         if self._warnings.tobytes() != self._warnings_seen and self._diverged():
             self._recover(time)
             return False
         if self._sense_first:
-            self.plant.copy_sensed()
-        self.saturation.count()
-        self._sampled[:] = self._present.state
+            plant.copy_sensed()
+        plant.saturation.count()
+        plant.sample.state[:] = plant.present.state
         self.time = time
         # The engine sums timesteps; the rounding errors would show in stamps after minutes.
         origin, timestep = self.origin, self._timestep
         data.time = origin + round((time + timestep - origin) / timestep) * timestep
-        if self._is_measured:
-            self.plant.measure()
+        if plant.is_measured:
+            plant.measure()
         return True
 
     def reset(self, *, time: float = 0.0, state: InitialState | None = None) -> None:
@@ -294,8 +276,8 @@ class Simulation:
         self._feedback.read()
         control = self.controls[index]
         control.hold_at(joints, positions, float(self.data.time), reason)
-        if self._realism is not None:
-            self._realism.restart_commands(self.assembly.robots[index])
+        if self.plant.realism is not None:
+            self.plant.realism.restart_commands(self.assembly.robots[index])
         self.wrenches.clear_bodies(self.layout.robots[index].bodies)
         for listener in self.on_robot_set:
             listener(control)
@@ -322,7 +304,7 @@ class Simulation:
         except mujoco.FatalError as error:  # memory for contacts, for example
             raise engine_error(f"the start of scene '{assembly.config.name}'", error) from error
 
-    def _take(self, plant: Plant) -> None:
+    def _use(self, plant: Plant) -> None:
         """Make `plant` the current one, in its state."""
         self.plant = plant
         self.assembly: Assembly = plant.assembly
@@ -332,13 +314,10 @@ class Simulation:
         self.references, self.controls = plant.references, plant.controls
         self.gains, self.equalities = plant.gains, plant.equalities
         self.sample, self.saturation = plant.sample, plant.saturation
-        self._is_measured, self._realism, data = plant.is_measured, plant.realism, plant.data
-        self._ctrl, self._warnings = data.ctrl, data.warning.number
-        # Of the last step, and of the next one, which may diverge.
-        self._sampled, self._present = plant.sample.state, plant.present
-        self._newton, self._note_extensions = plant.newton, plant.extensions.note_step
+        # The attributes of MjData are slow to read.
+        self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number
         plant.bind()
-        self._feedback = JointFeedback(data, plant.layout.robots, plant.controls)
+        self._feedback = JointFeedback(plant.data, plant.layout.robots, plant.controls)
         self._options_changed()
 
     def set_current_sample(self, time: float, *, origin: float | None = None) -> None:

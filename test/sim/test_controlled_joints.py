@@ -263,7 +263,7 @@ def test_a_direct_command_of_the_actuator_ends_the_goal(grippers):
     run(simulation, 0.1)
     control.preempt_gripper(float(simulation.data.time))
     control.preempt_gripper(float(simulation.data.time))
-    simulation.set_controls(np.array([0]), np.array([0.25 * FULL]))
+    simulation.data.ctrl[0] = 0.25 * FULL
     run(simulation, 1.0)
     assert simulation.data.ctrl[0] == 0.25 * FULL
     assert simulation.data.ten_length[0] == pytest.approx(0.25 * OPEN, abs=1e-4)

@@ -227,6 +227,6 @@ class ActuatorServer(Component):
             if len(served.slots):
                 if preempts:
                     served.actuators.control.preempt_gripper(time)
-                simulation.set_controls(served.slots[given], values[given])
+                simulation.data.ctrl[served.slots[given]] = values[given]
 
         self._submit(topic, command, stamp=stamp, control=served.actuators.control)

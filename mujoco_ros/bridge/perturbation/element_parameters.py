@@ -22,6 +22,7 @@ from mujoco_ros.sim.settings.model_settings import (
     element,
     get_appearance,
     scratch_for,
+    set_appearance,
 )
 from mujoco_ros.sim.settings.plugin_attributes import PluginAttribute
 from mujoco_ros.wire.parameter_spec import ParameterSpec
@@ -185,7 +186,7 @@ class AppearanceParameters(Component):
 
     def apply_initial(self) -> None:
         """Apply the values that the user set at start, before the simulation runs."""
-        self._simulation.set_appearance(self._changed_values())
+        set_appearance(self._simulation.model, self._changed_values())
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Callable[[], None] | None:
         """Return the command that writes colours and sizes."""
@@ -193,7 +194,7 @@ class AppearanceParameters(Component):
         if not mine:
             return None
         simulation, scratch = self._simulation, scratch_for(self._simulation.model, mine)
-        return lambda: simulation.set_appearance(mine, scratch)
+        return lambda: set_appearance(simulation.model, mine, scratch)
 
     def build(self, plant: Plant) -> None:
         """Find the parameters of the next model."""
@@ -214,7 +215,7 @@ class AppearanceParameters(Component):
         """Apply the changed values to the elements that remain."""
         scratch, self._scratch = self._scratch, None
         if not self._fresh:
-            self._simulation.set_appearance(self._changed_values(), scratch)
+            set_appearance(self._simulation.model, self._changed_values(), scratch)
 
     def finish(self) -> None:
         """Offer the parameters of new elements; undeclare the parameters of deleted ones."""

