@@ -163,8 +163,8 @@ class Simulation:
             time=float(self.data.time),
             before=before,
             state=state,
-            gain_changes=self.gains.changes,
-            gains=self.gains.by_robot() if state else None,
+            gain_changes=self.plant.gains.changes,
+            gains=self.plant.gains.by_robot() if state else None,
         )
 
     def _options_changed(self) -> None:
@@ -312,8 +312,7 @@ class Simulation:
         self.model, self.data = plant.model, plant.data
         self.joints, self.drives = plant.joints, plant.drives
         self.references, self.controls = plant.references, plant.controls
-        self.gains, self.equalities = plant.gains, plant.equalities
-        self.sample, self.saturation = plant.sample, plant.saturation
+        self.sample = plant.sample
         # The attributes of MjData are slow to read.
         self._ctrl, self._warnings = plant.data.ctrl, plant.data.warning.number
         plant.bind()

@@ -68,7 +68,7 @@ class EqualityParameters(Component):
         self.prepare(simulation.plant)
         self._constraints, self._added = self._next, []
         for parameter, constraint in self._constraints.items():
-            simulation.equalities.configure(constraint, context.values[parameter])
+            simulation.plant.equalities.configure(constraint, context.values[parameter])
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that switches constraints."""
@@ -82,7 +82,7 @@ class EqualityParameters(Component):
 
         def command() -> None:
             for constraint, active in wanted.items():
-                simulation.equalities.set(constraint, active)
+                simulation.plant.equalities.set(constraint, active)
 
         return command
 
@@ -129,11 +129,11 @@ class EqualityParameters(Component):
         changes, simulation = self._changes, self._simulation
 
         def read() -> tuple[EqualitySettings, dict[str, bool]]:
-            return simulation.equalities, simulation.equalities.active()
+            return simulation.plant.equalities, simulation.plant.equalities.active()
 
         def show(result: tuple[EqualitySettings, dict[str, bool]]) -> None:
             owner, active = result
-            if changes != self._changes or owner is not simulation.equalities:
+            if changes != self._changes or owner is not simulation.plant.equalities:
                 self._show()  # a client was quicker
                 return
             self._parameters.show(

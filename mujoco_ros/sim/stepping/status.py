@@ -100,7 +100,7 @@ def control_status(simulation: Simulation, elapsed: float) -> ControlStatus:
     }
     now = float(simulation.data.time)
     return ControlStatus(
-        saturated={names[name]: n for name, n in simulation.saturation.steps().items()},
+        saturated={names[name]: n for name, n in simulation.plant.saturation.steps().items()},
         holders={robot.name: control.owners() for robot, control in robots},
         rates={robot.name: control.rates.report(now, elapsed) for robot, control in robots},
         held={robot.name: control.reset_hold.report() for robot, control in robots},

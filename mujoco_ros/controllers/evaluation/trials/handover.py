@@ -115,7 +115,7 @@ class HandoverTrial(Trial):
             "error_z": float(error[2]),
             "error_yaw": abs(turned - QUARTER * round(turned / QUARTER)),
             "tracking": max(tracking, default=0.0),
-            "saturated_steps": float(sum(simulation.saturation.steps().values())),
+            "saturated_steps": float(sum(simulation.plant.saturation.steps().values())),
             "cycle": made[-1].time if made else simulation.time,
         }
 

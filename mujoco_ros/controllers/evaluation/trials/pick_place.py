@@ -293,7 +293,7 @@ class PickPlaceTrial(Trial):
             "tracking": max(tracking, default=0.0),
             **{name: metrics.get(name, 0.0) for name in ("ik_error", "ik_turn", "corners")},
             "payload_error": metrics.get("payload", np.nan) - conditions["mass"],
-            "saturated_steps": float(sum(simulation.saturation.steps().values())),
+            "saturated_steps": float(sum(simulation.plant.saturation.steps().values())),
             "cycle": made[-1].time if made else simulation.time,
             **_obstacle_moved(simulation, conditions),
         }

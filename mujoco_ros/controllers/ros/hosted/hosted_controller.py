@@ -74,7 +74,7 @@ class GainDisplay:
         snapshot.add_done_callback(lambda done: later(self._endpoints.node, self._update, done))
 
     def _read(self) -> GainSnapshot:
-        return self._simulation.gains.changes, self._simulation.gains.by_robot()
+        return self._simulation.plant.gains.changes, self._simulation.plant.gains.by_robot()
 
     def _update(self, done: "Future[GainSnapshot]") -> None:
         if not done.cancelled():
