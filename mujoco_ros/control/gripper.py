@@ -86,7 +86,6 @@ class GripperController:
         settings: GripperSettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Start without a goal; `emit` is called with each event."""
         self.settings = settings
         self.drive = drive
         self._emit = emit

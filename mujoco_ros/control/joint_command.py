@@ -97,7 +97,6 @@ class JointCommandReader:
     """
 
     def __init__(self, joints: ControlledJoints) -> None:
-        """Check commands of a robot's `joints`."""
         self._joints = joints
         self._known: dict[tuple[str, ...], _Columns] = {}
 

@@ -53,7 +53,6 @@ class ResetHold:
     def __init__(
         self, joints: ControlledJoints, references: References, emit: Callable[[Event], None]
     ) -> None:
-        """Hold no joint; `emit` is called with each event."""
         self._joints, self._references, self._emit = joints, references, emit
         shape = len(_SOURCES), len(joints.names)
         self.active = False

@@ -113,7 +113,8 @@ class Stream:
         if self._no_others and isinstance(period, float):
             self._ramp = begin, 1.0 / period
         else:
-            self._split_ramp()
+            if self._ramp is not None:  # replace the common ramp by one for each value
+                (self._begin[:], self._rate[:]), self._ramp = self._ramp, None
             np.copyto(self._begin, begin, where=given)
             np.divide(1.0, period, out=self._rate, where=given)
         arrival = time + longest - timestep
@@ -184,11 +185,6 @@ class Stream:
         self._given[:] = False
         self._given[:, joints] = given[self._rows]
         self._no_others = not self._distance[~self._given].any()
-
-    def _split_ramp(self) -> None:
-        """Replace the common ramp by one for each value."""
-        if self._ramp is not None:
-            (self._begin[:], self._rate[:]), self._ramp = self._ramp, None
 
     def _remaining(self, time: float) -> float | np.ndarray:
         """Return the remaining fraction of the ramps at `time` [s], common or (r, n)."""

@@ -31,7 +31,6 @@ class TendonDrive:
     def __init__(
         self, model: mujoco.MjModel, data: mujoco.MjData, drives: Drives, tendon: int
     ) -> None:
-        """Move the tendon with an index."""
         actuators = tendon_actuators(model, tendon)
         self._actuators = [servo for servo in actuators if position_inputs(model, [servo])]
         self._inputs = position_inputs(model, actuators)

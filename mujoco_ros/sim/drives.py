@@ -51,7 +51,6 @@ class Drives:
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
-        """Find the actuators of `joints` (all scalar ones) and turn motors into servos."""
         self._model = model
         self._inputs = list(_inputs(model, joints))
         servos = [i for i in self._inputs if i.mode is Mode.PD]

@@ -82,7 +82,6 @@ class Saturation:
     """Counts the steps in which an actuator, or all those of a joint, were at their limit."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, joints: Joints) -> None:
-        """Count for `joints`, from the forces in `data`."""
         self._names = joints.names
         self._actuators = [joint_actuators(model, int(joint)) for joint in joints.ids]
         # Actuators of a joint have one output each; only actuators of sites may have more.

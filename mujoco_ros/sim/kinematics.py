@@ -1,7 +1,6 @@
 """Poses, velocities and accelerations in the frames that ROS defines, true and measured."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import mujoco
 import numpy as np
@@ -13,25 +12,8 @@ from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
 
-
-class Poses(Protocol):
-    """Poses of bodies and cameras, as a `Sample` and MjData have them."""
-
-    @property
-    def xpos(self) -> np.ndarray:
-        """Positions of bodies in the world.  # (nbody, 3)"""
-
-    @property
-    def xquat(self) -> np.ndarray:
-        """Orientations of bodies in the world, wxyz.  # (nbody, 4)"""
-
-    @property
-    def cam_xpos(self) -> np.ndarray:
-        """Positions of cameras in the world.  # (ncam, 3)"""
-
-    @property
-    def cam_xmat(self) -> np.ndarray:
-        """Orientations of cameras in the world.  # (ncam, 9)"""
+Poses = Sample | mujoco.MjData
+"""What has the poses of bodies and cameras."""
 
 
 class BaseMotion:
@@ -81,14 +63,13 @@ class BaseMotion:
 
 
 class RelativePoses:
-    """Poses of bodies in the frames of their parents.
+    """Poses of bodies in the frames of their parents; body 0 is the world.
 
     Attributes:
         values: Position [m] and quaternion wxyz.  # (bodies, 7)
     """
 
     def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Poses) -> None:
-        """Prepare for `bodies`, each relative to its entry in `parents` (0 is the world)."""
         self.values = np.zeros((len(bodies), 7))
         self._bodies = np.array(bodies, dtype=np.intp)
         self._parents = np.array(parents, dtype=np.intp)
@@ -115,7 +96,6 @@ class OpticalPoses:
     """
 
     def __init__(self, cameras: Sequence[int], sample: Poses) -> None:
-        """Prepare for cameras, given by their ids."""
         self.values = np.zeros((len(cameras), 7))
         self._rows = [
             (sample.cam_xpos[camera], sample.cam_xmat[camera], row[:3], row[3:])
@@ -144,7 +124,6 @@ class FrameMotions:
     """
 
     def __init__(self, plant: Plant) -> None:
-        """Prepare for the current sample of a plant."""
         controllers = [control.cartesian for control in plant.controls]
         self._controllers = {
             index: controller
@@ -202,7 +181,6 @@ class MeasuredPoses:
     """
 
     def __init__(self, plant: Plant) -> None:
-        """Allocate, for a plant with realism."""
         self._plant = plant
         self.data = mujoco.MjData(plant.model)
 

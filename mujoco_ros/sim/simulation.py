@@ -220,7 +220,11 @@ class Simulation:
         plant, data = self.plant, self.data
         time = data.time
         if time >= self._last_time:
-            self._pause_at_end_of_time()
+            self.paused = True  # before a step after which stamps would be negative
+            self.engine_messages.append(
+                "the simulated time is at the end of ROS time, 2^31 s, and the simulation is "
+                "paused; reset its time"
+            )
             return False
         self._feedback.update_controls(time)
         realism = plant.realism
@@ -341,14 +345,6 @@ class Simulation:
         bad = any(self._warnings[kind] > seen[kind] for kind in _BAD)
         self._warnings_seen = self._warnings.tobytes()
         return bad
-
-    def _pause_at_end_of_time(self) -> None:
-        """Pause before a step after which stamps would be negative."""
-        self.paused = True
-        self.engine_messages.append(
-            "the simulated time is at the end of ROS time, 2^31 s, and the simulation is paused; "
-            "reset its time"
-        )
 
     def _recover(self, time: float) -> None:
         """Handle divergence; `sample` still holds the last valid state."""

@@ -18,7 +18,6 @@ class PositionCommands:
     """
 
     def __init__(self, plant: Plant) -> None:
-        """Use the references of a plant."""
         count = len(plant.joints.names)
         self._plant, self._count = plant, count
         self._parts = list(zip(plant.controls, plant.layout.columns, strict=True))

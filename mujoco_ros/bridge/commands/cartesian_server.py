@@ -29,7 +29,6 @@ class CartesianServer(CommandServer):
     """Serves the topics of the Cartesian controller."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topics; see `CommandServer`."""
         super().__init__(context, namespace, control)
         assert isinstance(control.cartesian, CartesianController)
         self._node, self._prefix = context.node, parameter_prefix(namespace)

@@ -26,7 +26,6 @@ class CommandServer:
     goals: GoalServer[Any] | None = None
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topics and the action of the robot in a namespace, which `control` commands."""
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit = partial(context.submit, control=control)
         self._rejections, self._direct = context.rejections, context.direct

@@ -44,7 +44,6 @@ class DirectSubscriptions:
     """
 
     def __init__(self, node: Node, commands: CommandQueue) -> None:
-        """Take no messages yet; `commands` is the queue of the physics thread."""
         self._node, self._commands = node, commands
         self._known: dict[Subscription, tuple[str, Handle]] = {}
         self._topics: frozenset[str] = frozenset()

@@ -50,7 +50,6 @@ class ControllerRestart:
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Restart nothing."""
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
         self._caller = ServiceCaller(context.node)
@@ -160,7 +159,6 @@ class HeldJoints:
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Watch no source."""
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
         self._restart = ControllerRestart(context)

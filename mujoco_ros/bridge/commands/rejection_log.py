@@ -23,7 +23,6 @@ class RejectionLog:
     """
 
     def __init__(self, log: Callable[[str], object]) -> None:
-        """Log by `log`."""
         self._log = log
         self._lock = threading.Lock()
         self.counts: dict[str, int] = {}

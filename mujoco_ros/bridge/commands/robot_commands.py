@@ -31,7 +31,6 @@ class GripperServer(CommandServer):
     """Serves the action of the gripper."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
@@ -101,7 +100,6 @@ class RobotCommands(Component):
     """Offers the topics and actions that command every robot, and reports the outcomes."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics and actions."""
         self._context = context
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections

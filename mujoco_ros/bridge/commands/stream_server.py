@@ -5,7 +5,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
@@ -52,7 +52,6 @@ class JointStateReader:
     """
 
     def __init__(self) -> None:
-        """Know no names."""
         self._layouts: dict[bytes, tuple[str, tuple[str, ...]]] = {}
 
     def read(self, data: bytes) -> JointStateContent:
@@ -130,7 +129,6 @@ class StreamServer(CommandServer):
     """Serves ``joint_commands`` and, with controllers, the forward command controllers."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topics; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._ignored: set[str] = set()
         self._lockstep = context.lockstep
@@ -156,16 +154,12 @@ class StreamServer(CommandServer):
 
     def _handle_joint_command(self, topic: str, data: bytes, now: bool) -> None:
         stamp, frame_id, names, fields = self._messages.read(data)
-        self._submit_checked(
-            topic,
-            CommandSource.JOINT_COMMANDS,
-            lambda: self._commands.read(self._control.stream.out_of_limits, names, fields),
-            stamp,
-            names,
-            epoch=epoch_of(frame_id),
-            restarts=frame_id == RESTART,
-            now=now,
-        )
+        read = partial(self._commands.read, self._control.stream.out_of_limits, names, fields)
+        source, epoch = CommandSource.JOINT_COMMANDS, epoch_of(frame_id)
+        # Its source has seen a tick since the reset, or has started again.
+        restarts = epoch is not None or frame_id == RESTART
+        stamps = {"stamp": stamp, "epoch": epoch, "component": names, "now": now}
+        self._submit_checked(topic, source, read, restarts, **stamps)
 
     def _count_publishers(self, topic: str, count: int) -> None:
         if not count:
@@ -177,31 +171,22 @@ class StreamServer(CommandServer):
         self, source: CommandSource, topic: str, data: bytes, now: bool
     ) -> None:
         control, message = self._control, deserialize_message(data, Float64MultiArray)
-        self._submit_checked(
-            topic,
-            source,
-            lambda: forward_command(
-                control.joints, control.stream.out_of_limits, FORWARDED[source], message.data
-            ),
-            now=now,
-        )
+        interface, out_of_limits = FORWARDED[source], control.stream.out_of_limits
+        read = partial(forward_command, control.joints, out_of_limits, interface, message.data)
+        self._submit_checked(topic, source, read, now=now)
 
     def _submit_checked(
         self,
         topic: str,
         source: CommandSource,
         read: Callable[[], JointCommand],
-        stamp: int = 0,
-        component: tuple[str, ...] = (),
-        *,
-        epoch: int | None = None,
         restarts: bool = False,
-        now: bool = False,
+        **stamps: Any,
     ) -> None:
         try:
             command = read()
         except CommandError as error:
-            self._refuse(topic, error, stamp=stamp, epoch=epoch, component=component, now=now)
+            self._refuse(topic, error, **stamps)
             return
         self._rejections.report_clamped(topic, command.clamped)
         if new := [name for name in command.ignored if name not in self._ignored]:
@@ -214,12 +199,14 @@ class StreamServer(CommandServer):
                 count=len(new),
             )
 
-        def apply(time: float) -> None:
-            if restarts or epoch is not None:  # its source has seen a tick since the reset
-                self._control.reset_hold.release(source)
-            self._control.command(source, command, time, self._settings(topic))
+        self._submit(topic, partial(self._act, topic, source, command, restarts), **stamps)
 
-        self._submit(topic, apply, stamp=stamp, epoch=epoch, component=component, now=now)
+    def _act(
+        self, topic: str, source: CommandSource, command: JointCommand, restarts: bool, time: float
+    ) -> None:
+        if restarts:
+            self._control.reset_hold.release(source)
+        self._control.command(source, command, time, self._settings(topic))
 
     def _settings(self, topic: str) -> StreamSettings:
         """Return the settings of a topic, with the period of its ticks unless one is configured."""

@@ -136,7 +136,6 @@ class TrajectoryServer(CommandServer):
     """Serves the topic and the action of the joint trajectory controller."""
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the topic and the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
         self._lockstep = context.lockstep
         self._columns = np.array(control.joints.with_interface(POSITION), dtype=np.intp)

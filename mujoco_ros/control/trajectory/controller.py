@@ -101,7 +101,6 @@ class TrajectoryController:
         settings: TrajectorySettings,
         emit: Callable[[Event], None],
     ) -> None:
-        """Start without a trajectory; `emit` is called with each event."""
         self.settings = settings
         self._joints = joints
         self._references = references

@@ -82,7 +82,6 @@ class BlendedPath:
         acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time`; see `LeadInPath`."""
         assert trajectory.curve is not None
         start = float(knots[0] - trajectory.points.times[0])
         curve = replace(trajectory.curve, begin=trajectory.curve.begin + start)
@@ -145,7 +144,6 @@ class SteppedPath:
         _acceleration: np.ndarray,
         time: float,
     ) -> None:
-        """Begin at `time`; see `LeadInPath`."""
         points = trajectory.points
         self._knots = knots
         self._waypoints = np.stack([points.q, points.dq, points.tau])  # (3, m, k)

@@ -59,7 +59,6 @@ class FrameChain:
         drives: Drives,
         columns: np.ndarray,
     ) -> None:
-        """Prepare for a frame of a robot, and its `joints` at `columns` (k,) of `drives`."""
         self.frame, self.base, self.joints = frame, base, joints
         self._model, self._drives, self._columns = model, drives, as_slice(columns)
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])

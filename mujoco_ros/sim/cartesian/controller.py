@@ -39,7 +39,6 @@ class CartesianController:
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
     ) -> None:
-        """Start without a command; `timestep` returns the simulated time between steps [s]."""
         self.settings = CartesianSettings()
         self.chain: FrameChain | None = None
         self.reference = PoseReference()
@@ -50,7 +49,7 @@ class CartesianController:
         self._turning: CartesianCommand | None = None
         self._wrench: CartesianCommand | None = None
         self._last = self._twist_until = self._wrench_until = -np.inf
-        self._axes, self._twist = np.zeros(4), np.zeros(6)
+        self._twist = np.zeros(6)
         self._follow_frame(chains, chains.find(""))
 
     def _follow_frame(self, chains: FrameChains, chain: FrameChain | None) -> None:

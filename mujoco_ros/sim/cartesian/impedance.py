@@ -36,7 +36,6 @@ class Impedance:
     """
 
     def __init__(self, chain: FrameChain) -> None:
-        """Move the joints of a chain."""
         joints, count = chain.joints, len(chain.joints.names)
         self._chain, self._at = chain, as_slice(joints.indices)
         self.q, self.dq, self.rest, self._effort = np.zeros((4, count))

@@ -61,11 +61,10 @@ class Lockstep:
     after these commands and in the order of the sources. So what acts, and in which order, does not
     depend on the threads that receive it.
 
-    Belongs to the physics thread.
+    Belongs to the physics thread. A reset of the simulation calls `forget`.
     """
 
     def __init__(self, simulation: Simulation) -> None:
-        """Start without sources; a reset of `simulation` calls `forget`."""
         simulation.on_reset.append(self.forget)
         self._simulation = simulation
         self._config = LockstepConfig()

@@ -50,7 +50,6 @@ class Source:
     """Whether commands from before a reset count, too."""
 
     def __init__(self, config: SourceConfig) -> None:
-        """Start without a tick."""
         self.config = config
         self.every = 1
         self.awaited = False
@@ -209,7 +208,6 @@ class ManagerSource(Source):
     takes_past = True
 
     def __init__(self, config: SourceConfig) -> None:
-        """Start without a manager."""
         super().__init__(config)
         self._phase: Literal["absent", "joining", "running"] = "absent"
         self._components: dict[Hashable, bool] = {}  # whether it has answered the tick

@@ -44,7 +44,6 @@ class SparseNewton:
     """Steps a model, and repeats with dense matrices the steps whose sparse factor is wrong."""
 
     def __init__(self, model: mujoco.MjModel) -> None:
-        """Prepare the steps of a model."""
         self.repeated = 0
         """Number of repeated steps and evaluations."""
         self._model = model
