@@ -135,7 +135,7 @@ def cartesian_target(control: RobotControl) -> float:
     if not isinstance(controller, CartesianController):
         return 0.0
     if controller._wrench is not None:
-        return float(controller._wrench.force[0])
+        return float(controller._wrench.linear[0])
     if controller._turning is not None:
         return float(controller._turning.linear[0])
     return float(controller.reference._goal[0])

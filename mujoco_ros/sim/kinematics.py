@@ -1,6 +1,7 @@
 """Poses, velocities and accelerations in the frames that ROS defines, true and measured."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import mujoco
 import numpy as np
@@ -12,7 +13,7 @@ from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.sample import Sample
 
-Poses = Sample | mujoco.MjData
+Poses: TypeAlias = "Sample | mujoco.MjData"
 """What has the poses of bodies and cameras."""
 
 

@@ -60,7 +60,6 @@ class TrackingErrors:
 
     def __init__(self, joints: ControlledJoints, references: References) -> None:
         self._joints, self._references = joints, references
-        self._any_continuous = bool(joints.continuous.any())
 
     def violation(
         self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
@@ -88,20 +87,13 @@ class TrackingErrors:
         self, joints: np.ndarray, allowed: np.ndarray, q: np.ndarray, dq: np.ndarray
     ) -> tuple[str, float] | None:
         """Return the worst error beyond `allowed` (2, k), as text, and its tolerance."""
-        references = self._references
-        for row, (reference, actual, quantity) in enumerate(
-            ((references.q, q, "position"), (references.dq, dq, "velocity"))
-        ):
-            if allowed[row].min() == np.inf:
-                continue
-            error = reference[joints] - actual[joints]
-            if row == 0 and self._any_continuous:
-                wrapped = np.remainder(error + np.pi, 2 * np.pi) - np.pi
-                error = np.where(self._joints.continuous[joints], wrapped, error)
-            beyond = np.abs(error) > allowed[row]
+        desired = self._references.values[:2]
+        errors = np.abs(self._joints.error(desired, np.stack([q, dq])))[:, joints]
+        for row, quantity in enumerate(("position", "velocity")):
+            beyond = errors[row] > allowed[row]
             if beyond.any():
-                worst = int(np.argmax(np.where(beyond, np.abs(error) / allowed[row], 0.0)))
-                joint, off = self._joints.names[joints[worst]], abs(error[worst])
+                worst = int(np.argmax(np.where(beyond, errors[row] / allowed[row], 0.0)))
+                joint, off = self._joints.names[joints[worst]], errors[row, worst]
                 text = f"{quantity} of joint '{joint}' is off by {off:.6g}"
                 return text, float(allowed[row, worst])
         return None
