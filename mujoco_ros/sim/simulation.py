@@ -16,8 +16,7 @@ from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
 from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import read_options, write_options
-from mujoco_ros.sim.clock_epochs import ClockEpochs
-from mujoco_ros.sim.command_queue import CommandQueue
+from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
 from mujoco_ros.sim.state.initial_state import InitialState

@@ -8,7 +8,7 @@ from mujoco_ros.control.events import CommandDropped, QueueFullError
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.rclpy_ext.executor import guarded
 from mujoco_ros.rclpy_ext.goal_server import Goal
-from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_label
+from mujoco_ros.sim.command_queue import NANOSECOND, epoch_label
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 

@@ -20,7 +20,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.naming import within
-from mujoco_ros.sim.clock_epochs import epoch_of
+from mujoco_ros.sim.command_queue import epoch_of
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import LATCHED

@@ -36,7 +36,7 @@ from mujoco_ros.control.trajectory.trajectory import (
 )
 from mujoco_ros.model.naming import within
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
-from mujoco_ros.sim.clock_epochs import NANOSECOND, epoch_of
+from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
 from mujoco_ros.wire.conversions import nanoseconds, split, stamp
 from mujoco_ros.wire.names import RESTART
 from mujoco_ros.wire.qos import LATCHED, RELIABLE

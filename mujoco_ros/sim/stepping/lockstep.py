@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.command_queue import NANOSECOND
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep_sources import (
     Command,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Literal
 
-from mujoco_ros.sim.clock_epochs import NANOSECOND
+from mujoco_ros.sim.command_queue import NANOSECOND
 
 _LOG = logging.getLogger(__name__)
 
