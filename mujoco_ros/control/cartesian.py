@@ -193,15 +193,10 @@ class CartesianSettings:
 
 
 class CartesianSource(JointOwner, Protocol):
-    """A command source that moves a frame of a robot by its joints.
-
-    Attributes:
-        settings: Its settings.
-        busy: Whether `update` is needed.
-    """
+    """A command source that moves a frame of a robot by its joints."""
 
     settings: CartesianSettings
-    busy: bool
+    busy: bool  # whether `update` is needed
 
     @property
     def joints(self) -> np.ndarray:

@@ -45,9 +45,6 @@ class ResetHold:
     waypoint is `RUNNING_S` or more ahead, because it leads there from the reference.
 
     Everything depends on commands and simulated time alone.
-
-    Attributes:
-        active: Whether any joint is held.
     """
 
     def __init__(
@@ -55,7 +52,7 @@ class ResetHold:
     ) -> None:
         self._joints, self._references, self._emit = joints, references, emit
         shape = len(_SOURCES), len(joints.names)
-        self.active = False
+        self.active = False  # whether any joint is held
         self._policy: ResetPolicy = "hold"
         self._tolerance = 0.0
         self._held = np.zeros(shape, dtype=bool)

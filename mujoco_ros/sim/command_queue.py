@@ -107,18 +107,13 @@ class Inlet(Protocol):
 
 
 class CommandQueue:
-    """A bounded queue of commands, filled by any thread and drained by the physics thread.
-
-    Attributes:
-        inlet: Another way by which commands come, if there is one; the physics thread sets it.
-        held: Whether commands wait for the next tick of the lockstep, which sets it.
-        longest: Most commands that waited at a time, since it was last set to 0.
-    """
+    """A bounded queue of commands, filled by any thread and drained by the physics thread."""
 
     def __init__(self, limit: int = 1024) -> None:
+        # Another way by which commands come, if there is one; the physics thread sets it
         self.inlet: Inlet | None = None
-        self.held = False
-        self.longest = 0
+        self.held = False  # whether commands wait for the next tick of the lockstep, which sets it
+        self.longest = 0  # most commands that waited at a time, since it was last set to 0
         self._limit = limit
         self._closed = False
         self._lock = threading.Lock()  # of submitting threads; draining needs none

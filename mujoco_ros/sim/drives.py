@@ -45,9 +45,6 @@ class Drives:
     ``kp(q_ref - q) + kd(dq_ref - dq) + tau_ff``, saturated as the motor was. Gains of zero are
     plain effort control. Actuators on tendons and sites, muscles and actuators of plugins are
     not driven; they keep their controls.
-
-    Attributes:
-        force_limits: The force limits of all actuators.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: Joints) -> None:
@@ -61,7 +58,7 @@ class Drives:
         self._gear = model.actuator_gear[outputs, 0].copy()
         for actuator in self._servo_actuators:
             _make_servo(model, int(actuator))
-        self.force_limits = ForceLimits(model)
+        self.force_limits = ForceLimits(model)  # the force limits of all actuators
         self._slots = as_slice(np.array([i.slot for i in self._inputs], dtype=np.intp))
         self._joints = np.array([i.joint for i in self._inputs], dtype=np.intp)
         self._columns = as_slice(self._joints)

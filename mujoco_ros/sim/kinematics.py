@@ -18,12 +18,7 @@ Poses: TypeAlias = "Sample | mujoco.MjData"
 
 
 class BaseMotion:
-    """Velocity and acceleration of floating bases in their own frame (REP-103 child frame).
-
-    Attributes:
-        values: Linear velocity [m/s] and classical linear acceleration [m/s²] of the frame's
-            origin, gravity not subtracted.  # (bases, 6)
-    """
+    """Velocity and acceleration of floating bases in their own frame (REP-103 child frame)."""
 
     def __init__(
         self, bases: Sequence[FloatingBase], sample: Sample, *, measured: bool = False
@@ -35,6 +30,8 @@ class BaseMotion:
         qpos, qvel = sample.qpos, sample.qvel
         if measured:
             qpos, qvel = sample.measured_qpos, sample.measured_qvel
+        # Linear velocity [m/s] and classical linear acceleration [m/s²] of the frame's origin,
+        # gravity not subtracted (bases, 6)
         self.values = np.zeros((len(bases), 6))
         self._inverse = np.zeros(4)
         self._rows = [
@@ -64,14 +61,10 @@ class BaseMotion:
 
 
 class RelativePoses:
-    """Poses of bodies in the frames of their parents; body 0 is the world.
-
-    Attributes:
-        values: Position [m] and quaternion wxyz.  # (bodies, 7)
-    """
+    """Poses of bodies in the frames of their parents; body 0 is the world."""
 
     def __init__(self, bodies: Sequence[int], parents: Sequence[int], sample: Poses) -> None:
-        self.values = np.zeros((len(bodies), 7))
+        self.values = np.zeros((len(bodies), 7))  # position [m] and quaternion wxyz (bodies, 7)
         self._bodies = np.array(bodies, dtype=np.intp)
         self._parents = np.array(parents, dtype=np.intp)
         self._sample = sample
@@ -90,14 +83,10 @@ class RelativePoses:
 
 
 class OpticalPoses:
-    """Poses of the optical frames (REP-103) of cameras in the world.
-
-    Attributes:
-        values: Position [m] and quaternion wxyz.  # (cameras, 7)
-    """
+    """Poses of the optical frames (REP-103) of cameras in the world."""
 
     def __init__(self, cameras: Sequence[int], sample: Poses) -> None:
-        self.values = np.zeros((len(cameras), 7))
+        self.values = np.zeros((len(cameras), 7))  # position [m] and quaternion wxyz (cameras, 7)
         self._rows = [
             (sample.cam_xpos[camera], sample.cam_xmat[camera], row[:3], row[3:])
             for camera, row in zip(cameras, self.values, strict=True)
@@ -116,13 +105,7 @@ _BODY = int(mujoco.mjtObj.mjOBJ_XBODY)
 
 
 class FrameMotions:
-    """Pose and velocity of the controlled frame of each robot, relative to its base.
-
-    Attributes:
-        bases: TF frame of the base by index of the robot, for robots with a controlled frame.
-        values: Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity
-            [rad/s]; all along the axes of the base.  # (robots, 13)
-    """
+    """Pose and velocity of the controlled frame of each robot, relative to its base."""
 
     def __init__(self, plant: Plant) -> None:
         controllers = [control.cartesian for control in plant.controls]
@@ -131,11 +114,14 @@ class FrameMotions:
             for index, controller in enumerate(controllers)
             if isinstance(controller, CartesianController) and controller.chain is not None
         }
+        # TF frame of the base by index of the robot, for robots with a controlled frame
         self.bases = {
             index: controller.chain.base.name
             for index, controller in self._controllers.items()
             if controller.chain
         }
+        # Position [m], quaternion wxyz, velocity of the origin [m/s], angular velocity [rad/s]; all
+        # along the axes of the base (robots, 13)
         self.values = np.zeros((len(controllers), 13))
         self.values[:, 3] = 1.0
         self._model, self._data, self._sample = plant.model, plant.data, plant.sample
@@ -175,14 +161,11 @@ class FrameMotions:
 
 
 class MeasuredPoses:
-    """Evaluates the kinematics of the positions that encoders and odometry measure.
-
-    Attributes:
-        data: Has the poses ``xpos``, ``xquat``, ``cam_xpos`` and ``cam_xmat``.
-    """
+    """Evaluates the kinematics of the positions that encoders and odometry measure."""
 
     def __init__(self, plant: Plant) -> None:
         self._plant = plant
+        # Has the poses ``xpos``, ``xquat``, ``cam_xpos`` and ``cam_xmat``
         self.data = mujoco.MjData(plant.model)
 
     def update(self) -> None:

@@ -42,21 +42,6 @@ class Plant:
     """A model with its state, drives, references and sensors, initially at the start of its scene.
 
     It belongs to one thread at a time: the one that builds it, until `Simulation.switch_model`.
-
-    Attributes:
-        controls: The command arbitration of each robot. Robots that remain keep theirs, which use
-            the arrays of another plant until `bind`.
-        start: State that a reset restores.
-        noise: The noise of the sensors, if they have any.
-        sample: The last sample; its arrays stay the same objects.
-        newton: Steps the model.
-        present: Reads the present state.
-        realism: Imperfect sensors, buses and motors; None without any.
-        extensions: State that extensions add.
-        saturation: Counts of steps in which actuators were at their limits.
-        same: The elements that the previous plant has as well; None if there was none.
-        originals: The values of the model before edits at run time.
-        fresh: Whether it starts in its initial state, without state of the previous plant.
     """
 
     def __init__(
@@ -90,11 +75,14 @@ class Plant:
         self.layout: ModelLayout = lay_out(assembly)
         self.model = model = assembly.model
         self.data = data = mujoco.MjData(model)
-        self.newton = SparseNewton(model)
+        self.newton = SparseNewton(model)  # steps the model
         self.joints = all_joints(self.layout)
         self.drives = Drives(model, self.joints)
+        # State that a reset restores
         self.start = self.settle(initial_state(assembly, self.layout))
         self.references = References(self.start.references.values.copy())
+        # The command arbitration of each robot. Robots that remain keep theirs, which use the
+        # arrays of another plant until `bind`
         self.controls: list[RobotControl] = robot_controls(
             assembly, self.layout, data, self.drives, self.references, emit, staying
         )
@@ -106,12 +94,14 @@ class Plant:
         )
         self.equalities = EqualitySettings(model, data)
         self.plugin_attributes = PluginAttributes(model)
+        # The noise of the sensors, if they have any
         self.noise = SensorNoise(model, seed) if sensor_noise else None
         entries = entries_by_robot(assembly)
-        self.present = StateReader(model, data)
+        self.present = StateReader(model, data)  # reads the present state
         state = self.present.state.copy()
         of_state = {field.name: field.of(state) for field in state_fields(model, data)}
         qpos, qvel = of_state["qpos"], of_state["qvel"]
+        # The last sample; its arrays stay the same objects
         self.sample = Sample(
             state=state,
             qpos=qpos,
@@ -129,17 +119,20 @@ class Plant:
             measured_qvel=np.zeros(model.nv) if entries else qvel,
             measured_effort=np.zeros(model.nv) if entries else data.qfrc_actuator,
         )
-        self.realism = None
+        self.realism = None  # imperfect sensors, buses and motors; None without any
         if entries:
             parts = (self.joints, self.drives, self.sample)
             self.realism = Realism(assembly, self.layout, data, *parts, entries, seed)
+        # Counts of steps in which actuators were at their limits
         self.saturation = Saturation(model, data, self.joints)
-        self.extensions = ExtensionStates()
+        self.extensions = ExtensionStates()  # state that extensions add
+        # The elements that the previous plant has as well; None if there was none
         self.same = None if before is None else Correspondence(before.assembly, assembly)
+        # Whether it starts in its initial state, without state of the previous plant
         self.fresh = before is None
         self._twin: mujoco.MjData | None = None
         self.reset()
-        self.originals = ModelEdits(model)
+        self.originals = ModelEdits(model)  # the values of the model before edits at run time
 
     def settle(self, state: InitialState) -> InitialState:
         """Complete a state from keyframes with references and controls that hold it.

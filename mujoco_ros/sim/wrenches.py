@@ -164,16 +164,13 @@ class ExternalWrenches:
     """Applies wrenches and pulls at every step, in ``xfrc_applied``, which viewers show.
 
     Everything but `listing` and `pulls` belongs to the physics thread.
-
-    Attributes:
-        acting: Whether any wrench or pull acts, so that `apply` must be called.
-        listing: The wrenches that act, by frame; a new object after each change.
-        pulls: The pulls that act, by frame; a new object after each change.
     """
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        self.acting = False
+        self.acting = False  # whether any wrench or pull acts, so that `apply` must be called
+        # The wrenches that act, by frame; a new object after each change
         self.listing: dict[str, AppliedWrench] = {}
+        # The pulls that act, by frame; a new object after each change
         self.pulls: dict[str, Pull] = {}
         self._model, self._data = model, data
         self._loads: dict[str, _Load] = {}

@@ -17,13 +17,9 @@ from mujoco_ros.wire.qos import RELIABLE
 
 
 class CommandServer:
-    """Checks the commands of one source for a robot, and submits them to the physics thread.
+    """Checks the commands of one source for a robot, and submits them to the physics thread."""
 
-    Attributes:
-        goals: The goals of its action, if it has one.
-    """
-
-    goals: GoalServer[Any] | None = None
+    goals: GoalServer[Any] | None = None  # the goals of its action, if it has one
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         self._endpoints, self._simulation = context.endpoints, context.simulation

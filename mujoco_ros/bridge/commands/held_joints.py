@@ -184,7 +184,7 @@ class HeldJoints:
             return
         if control.stream.reset_hold == REACTIVATE:
             self._restart.request(event.robot)
-        topic = _topic(event.robot, event.source)
+        topic = command_topic(event.robot, event.source)
         publishers = self._publishers(topic)
         if not publishers:
             return  # an action, or a publisher that is not discovered
@@ -219,7 +219,8 @@ class HeldJoints:
         return None
 
 
-def _topic(namespace: str, source: CommandSource) -> str:
+def command_topic(namespace: str, source: CommandSource) -> str:
+    """Return the topic by which a source commands joints."""
     match source:
         case CommandSource.JOINT_COMMANDS:
             return within(namespace, source)

@@ -17,15 +17,12 @@ class RejectionLog:
     """Logs problems with commands at a limited rate, and counts them for /diagnostics.
 
     Any thread may report.
-
-    Attributes:
-        counts: Number of problems since the start, by kind and topic.
     """
 
     def __init__(self, log: Callable[[str], object]) -> None:
         self._log = log
         self._lock = threading.Lock()
-        self.counts: dict[str, int] = {}
+        self.counts: dict[str, int] = {}  # number of problems since the start, by kind and topic
         self._logged: dict[tuple[str, str], dict[str, float]] = {}
         self._suppressed: dict[tuple[str, str], int] = {}
 

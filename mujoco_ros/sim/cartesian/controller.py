@@ -30,19 +30,16 @@ class CartesianController:
 
     It begins where the frame is when the first command arrives, and continues until another source
     takes one of its joints.
-
-    Attributes:
-        chain: The frame that it moves, with its joints; None without a frame.
-        busy: Whether `update` is needed.
     """
 
     def __init__(
         self, references: References, timestep: Callable[[], float], chains: FrameChains
     ) -> None:
         self.settings = CartesianSettings()
+        # The frame that it moves, with its joints; None without a frame
         self.chain: FrameChain | None = None
         self.reference = PoseReference()
-        self.busy = False
+        self.busy = False  # whether `update` is needed
         self._pd_acts = True
         self._references, self._timestep = references, timestep
         self._target: tuple[np.ndarray, np.ndarray] | None = None  # in the world; a moving base's

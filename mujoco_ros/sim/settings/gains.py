@@ -308,9 +308,6 @@ class GainSettings:
     """The one owner of PD gains; belongs to the thread that owns the plant.
 
     Gains are written to the engine between two steps and act from the next step on.
-
-    Attributes:
-        changes: Number of sets of changes by `change`, since the start.
     """
 
     def __init__(self, drives: Drives, robots: Mapping[Part, slice], configured: Gains) -> None:
@@ -318,7 +315,7 @@ class GainSettings:
 
         `robots` are the columns of each robot in arrays over the joints of all robots.
         """
-        self.changes = 0
+        self.changes = 0  # number of sets of changes by `change`, since the start
         self._drives = drives
         self._robots = robots
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)

@@ -47,15 +47,12 @@ class Equality(NamedTuple):
 
 
 class EqualitySettings:
-    """The one owner of which constraints are active; belongs to the thread that owns the plant.
-
-    Attributes:
-        constraints: The named constraints, in model order.
-    """
+    """The one owner of which constraints are active; belongs to the thread that owns the plant."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         self._model, self._data = model, data
         self._indices = {name: i for i in range(model.neq) if (name := model.equality(i).name)}
+        # The named constraints, in model order
         self.constraints = tuple(
             Equality(name, _KINDS.get(int(model.eq_type[i]), ""), bool(model.eq_active0[i]))
             for name, i in self._indices.items()

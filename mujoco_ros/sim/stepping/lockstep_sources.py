@@ -37,25 +37,18 @@ class SourceStatus:
 
 
 class Source:
-    """A source that responds to each of its ticks with one command, matched by its stamp.
-
-    Attributes:
-        every: Steps from one tick to the next.
-        awaited: Whether the clock waits for it.
-        answer: Its command for the present tick, until it acts.
-        time: Time of its last tick [s].
-    """
+    """A source that responds to each of its ticks with one command, matched by its stamp."""
 
     takes_past = False
     """Whether commands from before a reset count, too."""
 
     def __init__(self, config: SourceConfig) -> None:
         self.config = config
-        self.every = 1
-        self.awaited = False
-        self.answer: Command | None = None
+        self.every = 1  # steps from one tick to the next
+        self.awaited = False  # whether the clock waits for it
+        self.answer: Command | None = None  # its command for the present tick, until it acts
         self.status = SourceStatus()
-        self.time = 0.0
+        self.time = 0.0  # time of its last tick [s]
         self._timestep = 0.0
         self._tick: int | None = None  # the last one, in steps since time zero
         self._answered = True

@@ -73,11 +73,7 @@ class WallClock:
 
 
 class PhysicsThread:
-    """Runs a simulation in real time and calls its step listeners.
-
-    Attributes:
-        run: Run control; belongs to this thread.
-    """
+    """Runs a simulation in real time and calls its step listeners."""
 
     def __init__(
         self,
@@ -102,7 +98,7 @@ class PhysicsThread:
             on_end: Called in this thread when it ends, with the exception that ended it.
             clock: Wall time.
         """
-        self.run = run or RunControl(simulation)
+        self.run = run or RunControl(simulation)  # belongs to this thread
         self._simulation = simulation
         self._pacer = pacer
         self._gates: list[Callable[[float], float]] = overrides(listeners, StepListener.wait)

@@ -142,18 +142,11 @@ def schedule(priority: int) -> bool:
     except OSError:
         return False
     lower = os.sched_param(max(priority - 1, min(priority, 1)))
-    for thread in _other_threads():
+    threads = _THREADS.iterdir() if _THREADS.is_dir() else ()  # where the system lists them
+    for thread in {int(entry.name) for entry in threads} - {threading.get_native_id()}:
         with suppress(OSError):  # it may have ended
             os.sched_setscheduler(thread, policy, lower)
     return True
-
-
-def _other_threads() -> list[int]:
-    """Return the other threads of this process; none where the system does not list them."""
-    if not _THREADS.is_dir():
-        return []
-    threads = {int(entry.name) for entry in _THREADS.iterdir()}
-    return sorted(threads - {threading.get_native_id()})
 
 
 class RealTimePriority:
