@@ -56,46 +56,28 @@ class CommandServer:
     def _subscribe(
         self,
         kind: Any,
-        callback: Callable[[str, Any], None],
+        callback: Callable[..., None],
         *names: str,
-        on_count: Callable[[str, int], None] | None = None,
         qos: QoSProfile = RELIABLE,
-    ) -> None:
-        """Subscribe to a topic of the robot; `callback` gets its name, too.
-
-        `on_count` gets its name and the number of matched publishers soon after that has changed.
-        """
-        topic = within(self._namespace, *names)
-        self._open.append(
-            self._endpoints.subscription(
-                kind,
-                topic,
-                lambda message: callback(topic, message),
-                qos,
-                on_count=on_count and partial(on_count, topic),
-            )
-        )
-
-    def _subscribe_source(
-        self,
-        kind: Any,
-        callback: Callable[[str, bytes, bool], None],
-        *names: str,
+        is_awaited: bool = False,
         on_count: Callable[[str, int], None] | None = None,
     ) -> None:
-        """Subscribe to commands that the clock may wait for.
+        """Subscribe to a topic of the robot; `callback` gets its name and the message.
 
-        `callback` gets the name of the topic, the serialized message, and whether it is called in
-        the physics thread.
+        If the clock may wait for its commands, `callback` gets the serialized message, and whether
+        it is called in the physics thread. `on_count` gets the name of the topic and the number of
+        matched publishers soon after that has changed.
         """
         topic = within(self._namespace, *names)
+        in_executor = (False,) if is_awaited else ()
         subscription = self._endpoints.subscription(
             kind,
             topic,
-            lambda data: callback(topic, data, False),
-            RELIABLE,
-            raw=True,
+            lambda message: callback(topic, message, *in_executor),
+            qos,
+            raw=is_awaited,
             on_count=on_count and partial(on_count, topic),
         )
         self._open.append(subscription)
-        self._direct.add(topic, subscription, lambda data: callback(topic, data, True))
+        if is_awaited:
+            self._direct.add(topic, subscription, lambda data: callback(topic, data, True))

@@ -135,17 +135,18 @@ class StreamServer(CommandServer):
         self._in_lockstep: tuple[StreamSettings, StreamSettings] | None = None
         self._messages = JointStateReader()
         self._commands = JointCommandReader(control.joints)
-        self._subscribe_source(
+        self._subscribe(
             JointState,
             self._handle_joint_command,
             CommandSource.JOINT_COMMANDS,
+            is_awaited=True,
             on_count=self._count_publishers,
         )
         for source, interface in FORWARDED.items() if context.has_controllers else ():
             if indices := control.joints.with_interface(interface):
                 names = [control.joints.names[i] for i in indices]
                 handle = partial(self._handle_forward_command, source)
-                self._subscribe_source(Float64MultiArray, handle, source, "commands")
+                self._subscribe(Float64MultiArray, handle, source, "commands", is_awaited=True)
                 listing = self._endpoints.publisher(
                     JointState, within(namespace, source, "joints"), LATCHED
                 )
