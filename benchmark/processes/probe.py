@@ -134,10 +134,9 @@ def cartesian_target(control: RobotControl) -> float:
     controller = control.cartesian
     if not isinstance(controller, CartesianController):
         return 0.0
-    if controller._wrench is not None:
-        return float(controller._wrench.linear[0])
-    if controller._turning is not None:
-        return float(controller._turning.linear[0])
+    for kind in ("wrench", "twist"):
+        if kind in controller._acting:
+            return float(controller._acting[kind][0].linear[0])
     return float(controller.reference._goal[0])
 
 

@@ -43,9 +43,9 @@ class CartesianController:
         self._pd_acts = True
         self._references, self._timestep = references, timestep
         self._target: tuple[np.ndarray, np.ndarray] | None = None  # in the world; a moving base's
-        self._turning: CartesianCommand | None = None
-        self._wrench: CartesianCommand | None = None
-        self._last = self._twist_until = self._wrench_until = -np.inf
+        # Twist and wrench, each with the time at which it ends [s].
+        self._acting: dict[str, tuple[CartesianCommand, float]] = {}
+        self._last = -np.inf
         self._twist = np.zeros(6)
         self._follow_frame(chains, chains.find(""))
 
@@ -111,9 +111,9 @@ class CartesianController:
             return f"frame '{command.frame.name}' is gone"
         return ""
 
-    def _in_model(self, command: CartesianCommand | None) -> CartesianCommand | None:
+    def _in_model(self, command: CartesianCommand) -> CartesianCommand | None:
         """Return a command with its frame in the present model; None if that is gone."""
-        if command is None or self.chain is None:
+        if self.chain is None:
             return None
         frame = self.chains.present(command.frame, self.chain.base)
         return None if frame is None else replace(command, frame=frame)
@@ -140,18 +140,15 @@ class CartesianController:
         self._last = time
         lasting = self.settings.twist_timeout or np.inf
         command = self._in_model(command) or command
-        match command.kind:
-            case "pose":
-                chain.locate_all()
-                position, quat = chain.to_world(command.frame, command.linear, command.angular)
-                own = command.frame.body in chain.carried
-                self._target = (position, quat) if chain.base_moves and not own else None
-                self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
-                self._turning = None
-            case "twist":
-                self._turning, self._twist_until = command, time + lasting
-            case "wrench":
-                self._wrench, self._wrench_until = command, time + lasting
+        if command.kind == "pose":
+            chain.locate_all()
+            position, quat = chain.to_world(command.frame, command.linear, command.angular)
+            own = command.frame.body in chain.carried
+            self._target = (position, quat) if chain.base_moves and not own else None
+            self.reference.follow_pose(*chain.from_world(position, quat), time, timestep)
+            self._acting.pop("twist", None)
+        else:
+            self._acting[command.kind] = command, time + lasting
 
     def _start(self) -> None:
         """Begin where the frame and the joints are."""
@@ -164,7 +161,8 @@ class CartesianController:
         chain.locate(motion.q)
         np.matmul(chain.jacobian, motion.dq, out=self._twist)
         self.reference.start(chain.position, chain.quat, self._twist)
-        self._target = self._turning = self._wrench = None
+        self._target = None
+        self._acting.clear()
 
     def _start_part(self) -> None:
         """Begin a mode in the measured state."""
@@ -207,27 +205,20 @@ class CartesianController:
         assert chain is not None
         if self._target is not None:
             reference.put_goal(*chain.from_world(*self._target))
-        turning = self._turning
-        if turning is not None:
-            if time >= self._twist_until:
-                self._turning = None
-                reference.hold()
+        for kind, (command, until) in tuple(self._acting.items()):
+            is_twist = kind == "twist"
+            out = self._twist if is_twist else self._impedance.wrench
+            if time < until:
+                chain.turn_to_base(command.frame, command.linear, out[:3])
+                chain.turn_to_base(command.frame, command.angular, out[3:])
+                if is_twist:
+                    reference.follow_twist(out)
             else:
-                self._rotate(turning, self._twist)
-                reference.follow_twist(self._twist)
-        if self._wrench is not None:
-            wrench = self._wrench
-            if time >= self._wrench_until:
-                self._wrench = None
-                self._impedance.wrench[:] = 0.0
-            else:
-                self._rotate(wrench, self._impedance.wrench)
-
-    def _rotate(self, command: CartesianCommand, out: np.ndarray) -> None:
-        """Turn a twist or a wrench into the axes of the base, into `out` (6,)."""
-        assert self.chain is not None
-        self.chain.turn_to_base(command.frame, command.linear, out[:3])
-        self.chain.turn_to_base(command.frame, command.angular, out[3:])
+                del self._acting[kind]
+                if is_twist:
+                    reference.hold()
+                else:
+                    out[:] = 0.0
 
     def is_idle(self, _joints: np.ndarray, time: float) -> bool:
         """Return whether no command arrived lately."""
@@ -260,7 +251,8 @@ class CartesianController:
     def _clear(self) -> None:
         self.busy = False
         self._switch_pd()
-        self._target = self._turning = self._wrench = None
+        self._target = None
+        self._acting.clear()
         self._last = -np.inf
 
     def save_state(self) -> Any:
@@ -268,9 +260,8 @@ class CartesianController:
         if self.chain is None or not self.busy:
             return None
         arrays = (*self._motion.state, self._impedance.rest)
-        commands = (self._target, self._turning, self._wrench)
-        times = (self._last, self._twist_until, self._wrench_until)
-        saved = self.reference.save_state(), [copy(array) for array in arrays], commands, times
+        commands = self._target, dict(self._acting), self._last
+        saved = self.reference.save_state(), [copy(array) for array in arrays], commands
         return self._what_moves(), self.joints, saved
 
     def restore_state(self, state: Any) -> None:
@@ -286,17 +277,17 @@ class CartesianController:
         if what != self._what_moves():
             self._references.values[1:, joints] = 0.0
             return
-        reference, arrays, commands, times = saved
+        reference, arrays, (self._target, acting, self._last) = saved
         self.reference.restore_state(reference)
         own = (*self._motion.state, self._impedance.rest)
         for array, values in zip(own, arrays, strict=True):
             array[:] = values
-        self._target, turning, wrench = commands
-        self._turning, self._wrench = self._in_model(turning), self._in_model(wrench)
-        if self._turning is None:
+        for kind, (command, until) in acting.items():
+            if (present := self._in_model(command)) is not None:
+                self._acting[kind] = present, until
+        if "twist" not in self._acting:
             self.reference.hold()
         self._impedance.wrench[:] = 0.0
-        self._last, self._twist_until, self._wrench_until = times
         self.busy = True
         self._switch_pd()
 
