@@ -59,16 +59,10 @@ class RobotControl:
         tendon: GripperDrive | None = None,
         cartesian: Callable[["RobotControl"], CartesianSource] | None = None,
     ) -> None:
-        """Start with all joints unclaimed.
+        """Start with all joints unclaimed; `emit` is called with each event.
 
-        Args:
-            joints: The joints.
-            references: Their references.
-            timestep: Simulated time between steps [s].
-            emit: Called with each event.
-            limit_effort: See the attribute.
-            tendon: The servo of the gripper's tendon, if it has one.
-            cartesian: Returns the Cartesian controller, which writes the references.
+        `timestep` is the simulated time between steps [s], `tendon` the servo of the gripper's
+        tendon, and `cartesian` returns the Cartesian controller, which writes the references.
         """
         count = len(joints.names)
         self.joints = joints

@@ -55,12 +55,9 @@ class Plant:
     ) -> None:
         """Build a plant in the initial state of its scene.
 
-        Args:
-            assembly: The scene.
-            emit: Called with events for the sources of commands.
-            sensor_noise: Whether sensors have the noise that the model declares.
-            seed: Seed of the noise.
-            before: The current plant, which is not changed.
+        `emit` is called with events for the sources of commands. With `sensor_noise`, sensors have
+        the noise that the model declares, by the seed. `before` is the current plant, which is not
+        changed.
 
         Raises:
             UserInputError: A file that the scene names is missing or invalid.

@@ -115,16 +115,12 @@ class Simulation:
         return self._build_plant(assembly, self.plant)
 
     def switch_model(self, plant: Plant, *, fresh: bool = False, time: float = 0.0) -> None:
-        """Switch to another plant, between two steps.
+        """Switch to a plant from `build_plant`, with no other switch in between, between two steps.
 
         Elements of both models keep their state, bit by bit: positions, velocities, activations,
         controls, constraints, applied forces, gains, references and their owners, and edits of the
-        model. Goals of robots that are deleted end.
-
-        Args:
-            plant: From `build_plant`, with no other switch in between.
-            fresh: Whether to start in the initial state of the scene instead.
-            time: Simulated time to start at [s], if so.
+        model. Goals of robots that are deleted end. With `fresh`, it starts in the initial state of
+        the scene at a `time` [s] instead.
         """
         before, now = self.plant, float(self.data.time)
         if plant.same is not None and not fresh:

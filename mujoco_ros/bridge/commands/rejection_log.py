@@ -36,12 +36,8 @@ class RejectionLog:
     ) -> None:
         """Count a problem, and log it unless the same message was logged recently.
 
-        Args:
-            topic: The topic or action.
-            kind: Kind of the problem, as /diagnostics shows it.
-            message: The problem.
-            detail: Text to log behind the message that does not make it a different one, as a time.
-            count: Number of occurrences.
+        `kind` is the row of the problem on /diagnostics. `detail`, as a time, is logged behind the
+        message without making it a different one. `count` is the number of occurrences.
         """
         message = shortened(message)
         with self._lock:

@@ -43,31 +43,21 @@ class DerivedGains(NamedTuple):
 def derive_gains(
     model: mujoco.MjModel, qpos: np.ndarray, robot: Joints, servo: np.ndarray, timestep: float
 ) -> DerivedGains:
-    """Derive the gains of joints as ``kp = J w²`` and ``kd = 2 z J w - d``.
+    """Derive the gains of driven joints `servo` (n,) as ``kp = J w²`` and ``kd = 2 z J w - d``.
 
     w is the natural frequency, z the damping ratio, d the damping of the joint in the model. J is
     at least what d demands for the same frequency and ratio, so that such a joint is not slow.
 
     With an implicit integrator, J is the largest inertia that the joint carries with the other
-    joints locked, over the start and random configurations within the position limits, and at least
-    `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are stable while
-    ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however, is integrated
-    explicitly, and would alternate between its limits for ever where ``kd·timestep`` exceeds twice
-    the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times the smallest
-    inertia.
+    joints locked, over the start `qpos` and random configurations within the position limits, and
+    at least `LEAST_INERTIA`. Armature and the joints that mimic it are included. Such gains are
+    stable while ``w·timestep < 4 z``, whatever the inertia. A drive at its torque limit, however,
+    is integrated explicitly, and would alternate between its limits for ever where ``kd·timestep``
+    exceeds twice the inertia; hence J of a limited drive is at most ``1 / (z w timestep)`` times
+    the smallest inertia.
 
     With an explicit integrator, J is the inertia with all other joints free, in the start, and w is
     reduced to what is stable with the coupling of the joints there.
-
-    Args:
-        model: The model.
-        qpos: Configuration at the start.  # (nq,)
-        robot: Scalar joints of the robot.
-        servo: Indices of the driven ones in `robot`.  # (n,)
-        timestep: Simulated time between steps [s].
-
-    Returns:
-        Gains of the driven joints.  # (n,)
     """
     data = mujoco.MjData(model)
     data.qpos[:] = qpos

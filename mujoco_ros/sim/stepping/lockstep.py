@@ -187,17 +187,11 @@ class Lockstep:
     def take(
         self, topic: str, stamp: int, command: Command, component: Hashable = (), past: str = ""
     ) -> str:
-        """Accept a command, and run it at its tick.
+        """Run a command at its tick; return why it is dropped, empty if it is not.
 
-        Args:
-            topic: The topic of the command.
-            stamp: Its stamp [ns of simulated time]; 0 is none.
-            command: Called with the simulated time of the first step on which it acts [s].
-            component: What distinguishes the components of a controller_manager.
-            past: Why it is from before a reset; empty if it is not.
-
-        Returns:
-            Why it is dropped; empty if it is not.
+        `stamp` is in ns of simulated time, 0 is none. `command` is called with the simulated time
+        of the first step on which it acts [s]. `component` distinguishes the components of a
+        controller_manager. `past` is why it is from before a reset; empty if it is not.
         """
         source = self._sources.get(topic)
         if past and (source is None or not source.takes_past):

@@ -18,12 +18,10 @@ class Pacer:
     """
 
     def __init__(self, timestep: float, *, factor: float = 1.0, catch_up_s: float = 0.05) -> None:
-        """Create a pacer for steps of `timestep` simulated seconds.
+        """Schedule steps of `timestep` simulated seconds.
 
-        Args:
-            timestep: Simulated seconds per step.
-            factor: Simulated seconds per wall second; 0 means as fast as possible.
-            catch_up_s: Largest lag behind the wall clock that is caught up [s].
+        `factor` is simulated seconds per wall second, 0 means as fast as possible. A lag behind the
+        wall clock of up to `catch_up_s` [s] is caught up.
         """
         self.catch_up_s = catch_up_s
         self.dropped_s = 0.0
