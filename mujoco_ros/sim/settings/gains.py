@@ -121,12 +121,9 @@ def _locked_inertia(
 
 
 def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray]:
-    """Return the velocities of all joints at unit velocity of a joint that others mimic.
+    """Return the velocities of all joints (nv,) at unit velocity of a joint that others mimic.
 
-    `dofs` (n,) are addresses of joints in qvel.
-
-    Returns:
-        Velocities (nv,) by index in `dofs`, for the joints that others mimic.
+    The keys are indices in `dofs` (n,), which are addresses of joints in qvel.
     """
     moved: dict[int, np.ndarray] = {}
     index_of = {int(dof): index for index, dof in enumerate(dofs)}
@@ -145,12 +142,10 @@ def _moved_dofs(model: mujoco.MjModel, dofs: np.ndarray) -> dict[int, np.ndarray
 def _free_inertia(
     model: mujoco.MjModel, data: mujoco.MjData, dofs: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Return the inertia about each joint with the others free, and their coupling.
+    """Return the inertia about each joint with the others free (n,), and their coupling.
 
-    The positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
-
-    Returns:
-        Inertias (n,), and the largest eigenvalue of their inverse, normalized to a unit diagonal.
+    The coupling is the largest eigenvalue of their inverse, normalized to a unit diagonal. The
+    positions in `data` count, and `dofs` (n,) are addresses of the joints in qvel.
     """
     mujoco.mj_forward(model, data)
     unit = np.zeros((len(dofs), model.nv))
@@ -226,10 +221,8 @@ def weak_motors(
 ) -> list[tuple[str, float, float]]:
     """Return the joints whose actuators cannot carry the weight of a robot with a fixed base.
 
-    `data` has its forces computed; `driven` (n,) are indices of the joints in question.
-
-    Returns:
-        Name, weight and effort limit of each [Nm or N].
+    Each with its name, its weight and its effort limit [Nm or N]. `data` has its forces computed;
+    `driven` (n,) are indices of the joints in question.
     """
     dofs = robot.joints.dof[driven]
     # Compensation that is no effort of an actuator carries its part.
