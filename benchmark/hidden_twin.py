@@ -52,7 +52,7 @@ class HiddenTwin:
             for kind, base in BASE.items()
         }
         self.delay = 1e-3 * int(random.integers(1, 13))
-        (gains,) = Simulation(self.scene).gains.by_robot().values()
+        (gains,) = Simulation(self.scene).plant.gains.by_robot().values()
         for kind, own in (("kp", gains.kp), ("kd", gains.kd)):
             values = own[:6] * random.uniform(0.6, 1.4, 6)
             self.truth[kind] = dict(zip(JOINTS, values, strict=True))

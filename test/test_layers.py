@@ -113,7 +113,7 @@ MAY_IMPORT = {
         *("controllers.catalogue", "controllers.interface", "controllers.planning"),
         *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "rendering.depth", "control", "model"),
-        *("sim.controlled_joints", "sim.stepping.thread_priority"),
+        *("sim.controlled_joints", "sim.stepping.real_time"),
     },
     "controllers.ros.hosted_controller": {
         *("controllers.ros", "controllers.runtime"),

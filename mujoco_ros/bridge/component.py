@@ -21,10 +21,10 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.physics_thread import StepListener
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.sim.stepping.status import Status
-from mujoco_ros.sim.stepping.step_listener import StepListener
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 

@@ -22,9 +22,9 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.model_folders import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
-from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls
+from mujoco_ros.sim.actuator_controls import Control, free_controls
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 
 
 def startup_summary(

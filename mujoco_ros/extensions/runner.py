@@ -18,7 +18,7 @@ from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import ExtensionState
 from mujoco_ros.sim.state.state_vector import state_fields
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 

@@ -6,13 +6,13 @@ import mujoco
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION
-from mujoco_ros.control.robot_streams import FORWARDED
+from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
-from mujoco_ros.sim.perturbation.actuator_controls import free_controls
+from mujoco_ros.sim.actuator_controls import free_controls
 from mujoco_ros.sim.plant import Plant
 
 _ACTUATOR_CONTROLLER = "actuator_controller/commands"

@@ -32,7 +32,7 @@ from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.solver_check import SolverCheck, check_solver
+from mujoco_ros.sim.stepping.sparse_newton import SolverCheck, check_solver
 
 
 def load_with_arguments(reference: str, xacro_args: Mapping[str, str]) -> SceneConfig:

@@ -16,9 +16,8 @@ from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
-from mujoco_ros.sim.controlled_joints import controlled_joints
+from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
 from mujoco_ros.sim.drives import Drives
-from mujoco_ros.sim.gripper_tendon import TendonDrive
 
 
 def robot_controls(
@@ -30,16 +29,9 @@ def robot_controls(
     emit: Callable[[Event], None],
     staying: Mapping[Part, RobotControl],
 ) -> list[RobotControl]:
-    """Return the command arbitration of each robot.
+    """Return the command arbitration of each robot; controls of `staying` robots are kept.
 
-    Args:
-        assembly: The scene.
-        layout: Its robots.
-        data: Its state.
-        drives: The actuators of all joints.
-        references: The references of all joints.
-        emit: Called with events for the sources of commands.
-        staying: Those of robots that are simulated already, which are kept.
+    `references` and `drives` are of all joints; `emit` is called with events for the sources.
 
     Raises:
         UserInputError: The joint or tendon of a gripper takes no positions.

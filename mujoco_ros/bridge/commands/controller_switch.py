@@ -38,7 +38,6 @@ class ControllerSwitch(CommandServer):
     """
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
-        """Open the services; see `CommandServer`."""
         super().__init__(context, namespace, control)
         assert isinstance(control.cartesian, CartesianController)
         self._node, self._values = context.node, context.values

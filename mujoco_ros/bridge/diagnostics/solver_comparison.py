@@ -7,7 +7,7 @@ import numpy as np
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.state_vector import state_vector
-from mujoco_ros.sim.stepping.solver_check import check_solver
+from mujoco_ros.sim.stepping.sparse_newton import check_solver
 
 
 class SolverComparison(Component):

@@ -45,7 +45,7 @@ class ControlParameters(Component):
         self._changes = 0  # of gains, since the start
         self._changed_by: dict[str, int] = {}  # gain to the last of them
         self.prepare(self._simulation.plant)
-        self._simulation.gains.restore()
+        self._simulation.plant.gains.restore()
         self.finish()
 
     def prepare(self, plant: Plant) -> None:
@@ -131,9 +131,9 @@ class ControlParameters(Component):
 
         def command() -> None:
             for part, configured in files.items():
-                simulation.gains.configure(part, configured)
+                simulation.plant.gains.configure(part, configured)
             if gains:
-                simulation.gains.change(gains)
+                simulation.plant.gains.change(gains)
             for control, of_control in settings:
                 control.configure(*of_control)
 

@@ -18,7 +18,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.parts import Part
-from mujoco_ros.sim.perturbation.actuator_controls import (
+from mujoco_ros.sim.actuator_controls import (
     Control,
     free_controls,
     joints_of_actuators,
@@ -227,6 +227,6 @@ class ActuatorServer(Component):
             if len(served.slots):
                 if preempts:
                     served.actuators.control.preempt_gripper(time)
-                simulation.set_controls(served.slots[given], values[given])
+                simulation.data.ctrl[served.slots[given]] = values[given]
 
         self._submit(topic, command, stamp=stamp, control=served.actuators.control)

@@ -13,8 +13,8 @@ from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench
 from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.wrenches import AppliedWrench
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import EXTERNAL_WRENCH
 from mujoco_ros.wire.parameter_spec import ParameterSpec

@@ -13,7 +13,7 @@ from rclpy.qos import QoSProfile
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.native import messages_type
 from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
-from mujoco_ros.sim.clock_epochs import epoch_label
+from mujoco_ros.sim.command_queue import epoch_label
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
 

@@ -15,7 +15,7 @@ from mujoco_ros.control.joints import check_numbers
 from mujoco_ros.model.errors import unknown
 from mujoco_ros.model.scene.entities import Entity
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.state.set_state import SettableJoint, StateRequest, set_state, settable_joints
 

@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.controllers.evaluation.conditions import (
     CommandFilter,
     ObservationFilter,

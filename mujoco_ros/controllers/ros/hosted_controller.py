@@ -78,7 +78,7 @@ class GainDisplay:
         snapshot.add_done_callback(lambda read: later(self._endpoints.node, self._update, read))
 
     def _read(self) -> GainSnapshot:
-        return self._simulation.gains.changes, self._simulation.gains.by_robot()
+        return self._simulation.plant.gains.changes, self._simulation.plant.gains.by_robot()
 
     def _update(self, snapshot: "Future[GainSnapshot]") -> None:
         if not snapshot.cancelled():

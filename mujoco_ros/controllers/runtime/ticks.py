@@ -3,7 +3,7 @@
 import logging
 from dataclasses import dataclass
 
-from mujoco_ros.sim.stepping.histogram import Histogram
+from mujoco_ros.sim.stepping.real_time import Histogram
 
 _LOG = logging.getLogger(__name__)
 

@@ -17,7 +17,7 @@ from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.stepping.pacer import Pacer
+from mujoco_ros.sim.stepping.real_time import Pacer
 from mujoco_ros.sim.stepping.run_control import RunControl
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
@@ -120,7 +120,7 @@ class ReplayNode(ComponentNode):
         )
         playback.paused, playback.loops = values["paused"], values["at_end"] == "loop"
         playback.events.clear()  # the initial reset
-        playback.on_event.append(partial(later, self, self._publish_resets))
+        playback.on_event = partial(later, self, self._publish_resets)
         pacer = Pacer(playback.model.opt.timestep, factor=values["rate"])
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from mujoco_ros.control.index_ranges import ArrayPart, as_slice
+from mujoco_ros.control.references import as_slice
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.layout import RobotLayout
+
+_Parts = tuple[tuple[np.ndarray, np.ndarray], ...]
+"""Arrays of a state, and the indices of the joints of a robot in them."""
 
 
 class JointFeedback:
@@ -24,21 +27,18 @@ class JointFeedback:
         controls: Sequence[RobotControl],
     ) -> None:
         """Take the robots, and the control of each, of a state that stays where it is."""
-        self._robots: list[tuple[RobotControl, tuple[ArrayPart, ...]]] = []
+        self._robots: list[tuple[RobotControl, _Parts]] = []
         for robot, control in zip(robots, controls, strict=True):
             joints = robot.joints
-            parts: tuple[ArrayPart, ...] = ()
+            parts: _Parts = ()
             qpos, dof = as_slice(joints.qpos), as_slice(joints.dof)
             if isinstance(qpos, slice) and isinstance(dof, slice):
                 control.q, control.dq = data.qpos[qpos], data.qvel[dof]
                 control.effort = data.qfrc_actuator[dof]
             else:
                 control.q, control.dq, control.effort = np.zeros((3, len(joints.names)))
-                parts = (
-                    ArrayPart(data.qpos, joints.qpos),
-                    ArrayPart(data.qvel, joints.dof),
-                    ArrayPart(data.qfrc_actuator, joints.dof),
-                )
+                measured = (data.qpos, data.qvel, data.qfrc_actuator)
+                parts = tuple(zip(measured, (joints.qpos, joints.dof, joints.dof), strict=True))
             self._robots.append((control, parts))
 
     def update_controls(self, time: float) -> None:
@@ -55,6 +55,7 @@ class JointFeedback:
                 _read(control, parts)
 
 
-def _read(control: RobotControl, parts: tuple[ArrayPart, ...]) -> None:
-    for part, out in zip(parts, (control.q, control.dq, control.effort), strict=True):
-        part.read(out)
+def _read(control: RobotControl, parts: _Parts) -> None:
+    for (array, indices), out in zip(parts, (control.q, control.dq, control.effort), strict=True):
+        # With "clip", NumPy writes without a buffer between; no index is out of range.
+        array.take(indices, out=out, mode="clip")

@@ -14,7 +14,7 @@ from mujoco_ros.model.naming import joint_name
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.entities import Entity, EntityKind
 from mujoco_ros.sim.drives import holding_activation, holding_control
-from mujoco_ros.sim.placement import Placement, obstacle, place
+from mujoco_ros.sim.observer import Placement, obstacle, place
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.state_vector import fill_delay

@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.sim.contact_forces import contact_forces
+from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
 from mujoco_ros.viewer.overlays.shapes import line, outline, sphere
 from mujoco_ros.viewer.style import STABLE, UNSTABLE

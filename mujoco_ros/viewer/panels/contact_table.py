@@ -3,7 +3,7 @@
 import mujoco
 import numpy as np
 
-from mujoco_ros.sim.contact_forces import contact_forces
+from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.viewer.panels.widgets import cell, number_cell, table, text
 
 _MOST = 20

@@ -33,8 +33,8 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.model_switch import HoldTimes
-from mujoco_ros.sim.stepping.pacer import Pacer
 from mujoco_ros.sim.stepping.physics_thread import PhysicsThread
+from mujoco_ros.sim.stepping.real_time import Pacer
 
 _RUNAWAY = DATA / "runaway.xml"
 _TIME = {

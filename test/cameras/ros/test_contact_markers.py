@@ -14,7 +14,7 @@ from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout, lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.sim.contact_forces import ContactForces
+from mujoco_ros.sim.observer import ContactForces
 from mujoco_ros.sim.simulation import Simulation
 
 SCALE = 0.01

@@ -30,7 +30,7 @@ def test_parameters_are_updated_with_a_limited_rate():
     pauses.clear()
     pause()
     assert not shown, "only the physics thread reads gains"
-    simulation.gains.changes = 7
+    simulation.plant.gains.changes = 7
     simulation.drives.set_gains(simulation.drives.kp * 0.5, simulation.drives.kd)
     simulation.commands.drain()
     ((changes, present),) = shown

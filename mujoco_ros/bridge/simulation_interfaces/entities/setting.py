@@ -12,8 +12,7 @@ from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegi
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.observer import Observer
-from mujoco_ros.sim.placement import Placement, obstacle, place
+from mujoco_ros.sim.observer import Observer, Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
 from mujoco_ros.sim.stepping.run_control import RunControl

@@ -30,7 +30,7 @@ from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_large
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 
 _LOG = logging.getLogger(__name__)
 

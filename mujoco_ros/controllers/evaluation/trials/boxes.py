@@ -90,7 +90,7 @@ def effort_and_time(recorder: EpisodeRecorder) -> dict[str, float]:
     """Return the number of steps at a torque limit, and the time of the last transition [s]."""
     simulation, made = recorder.simulation, recorder.made
     return {
-        "saturated_steps": float(sum(simulation.saturation.steps().values())),
+        "saturated_steps": float(sum(simulation.plant.saturation.steps().values())),
         "cycle": made[-1].time if made else simulation.time,
     }
 

@@ -49,7 +49,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.controlled_joints import DrivenModel
-from mujoco_ros.sim.stepping.thread_priority import RealTimePriority
+from mujoco_ros.sim.stepping.real_time import RealTimePriority
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.names import service_name

@@ -28,7 +28,7 @@ from mujoco_ros.model.scene.entities import entities
 from mujoco_ros.model.scene.parts import part_from_file
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 from mujoco_ros.sim.command_queue import CommandQueue
-from mujoco_ros.sim.placement import Placement
+from mujoco_ros.sim.observer import Placement
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
 from mujoco_ros.sim.stepping.run_control import RunControl

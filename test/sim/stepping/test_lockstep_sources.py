@@ -5,8 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from mujoco_ros.sim.stepping.lockstep_sources import SourceConfig
-from mujoco_ros.sim.stepping.manager_source import ManagerSource, whole_steps
+from mujoco_ros.sim.stepping.lockstep_sources import ManagerSource, SourceConfig, whole_steps
 
 TIMESTEP = 0.001
 NS = 1_000_000

@@ -1,9 +1,75 @@
-"""Settings of the Cartesian controller; all of them may change at run time."""
+"""Commands and settings of the Cartesian controller, and what command arbitration needs of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from math import hypot
+from typing import Literal, Protocol
 
+import numpy as np
+
+from mujoco_ros.control.events import CommandError
+from mujoco_ros.control.joint_owners import JointOwner
 from mujoco_ros.control.settings import setting
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FixedFrame:
+    """A frame that is fixed to a body of the model."""
+
+    name: str  # name in TF
+    body: int  # the body; 0 is the world
+    position: np.ndarray  # origin in the frame of the body [m] (3,)
+    quat_wxyz: np.ndarray  # orientation in the frame of the body (4,)
+
+
+CommandKind = Literal["pose", "twist", "wrench"]
+_LIMITS: dict[CommandKind, tuple[tuple[str, float], ...]] = {
+    "pose": (("position", 1e6),),
+    "twist": (("linear velocity", 1e3), ("angular velocity", 1e3)),
+    "wrench": (("force", 1e6), ("torque", 1e6)),
+}
+"""Names and largest numbers of the two vectors of a command; quaternions are normalized."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CartesianCommand:
+    """A checked target for the controlled frame.
+
+    A pose, a velocity relative to the base, or a wrench that the frame exerts in addition to its
+    spring; all refer to the origin of the controlled frame.
+    """
+
+    kind: CommandKind
+    # The frame in which a pose is given, and along whose axes twists and wrenches are
+    frame: FixedFrame
+    linear: np.ndarray  # position [m], velocity [m/s] or force [N] (3,)
+    angular: np.ndarray  # unit quaternion wxyz (4,), angular velocity [rad/s] or torque [Nm] (3,)
+
+
+def cartesian_command(
+    kind: CommandKind, frame: FixedFrame, linear: Sequence[float], angular: Sequence[float]
+) -> CartesianCommand:
+    """Return a checked command.
+
+    Raises:
+        CommandError: A number is not finite or too large, or the quaternion is no rotation.
+    """
+    vectors = [np.array(linear, dtype=float), np.array(angular, dtype=float)]
+    if kind == "pose":
+        length = hypot(*angular)
+        if not 0.5 < length < 2.0:  # false for NaN
+            raise CommandError(
+                f"the quaternion of the orientation must have length 1, got {length:g}"
+            )
+        vectors[1] /= length
+    for (name, largest), numbers in zip(_LIMITS[kind], vectors, strict=False):
+        if not np.all(np.abs(numbers) <= largest):  # true for NaN
+            shown = ", ".join(f"{number:g}" for number in numbers)
+            raise CommandError(
+                f"{name} ({shown}) has a component that is not finite, or beyond {largest:g}"
+            )
+    return CartesianCommand(kind=kind, frame=frame, linear=vectors[0], angular=vectors[1])
+
 
 CartesianMode = Literal["pose", "impedance"]
 Axes = Literal["base", "tool"]
@@ -124,3 +190,39 @@ class CartesianSettings:
         high=3.14,
         parameter="max_error.rotation",
     )
+
+
+class CartesianSource(JointOwner, Protocol):
+    """A command source that moves a frame of a robot by its joints."""
+
+    settings: CartesianSettings
+    busy: bool  # whether `update` is needed
+
+    @property
+    def joints(self) -> np.ndarray:
+        """Indices of the joints that it commands; none without a frame.  # (k,)"""
+
+    def check(self, settings: CartesianSettings) -> object:
+        """Check settings.
+
+        Raises:
+            UserInputError: A frame or a joint does not exist, or takes no commands of the mode.
+        """
+
+    def refusal(self, command: CartesianCommand) -> str:
+        """Return why a command is refused; empty if it is not."""
+
+    def accept(self, command: CartesianCommand, time: float) -> None:
+        """Follow a command from the step at `time` on [s]."""
+
+    def update(self, time: float) -> None:
+        """Write the references of the step that begins at `time` [s]."""
+
+    def configure(self, settings: CartesianSettings) -> None:
+        """Replace the settings."""
+
+    def settle(self) -> None:
+        """End the motion; the joints hold their position."""
+
+    def reset(self) -> None:
+        """Drop all commands."""

@@ -1,10 +1,77 @@
-"""Colours and sizes of the elements of a running model."""
+"""Settings of a running model: options, active constraints, colours and sizes."""
 
+import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import mujoco
+
+from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.scene.config import PhysicsConfig
+from mujoco_ros.model.scene.physics_options import write_options
+
+
+def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
+    """Step a copy of `model` once with the options that `physics` sets.
+
+    The engine rejects some combinations during a step only, which would end the simulation.
+
+    Raises:
+        UserInputError: The engine rejects them.
+    """
+    candidate = copy.copy(model)
+    write_options(candidate.opt, physics)
+    try:
+        mujoco.mj_step(candidate, mujoco.MjData(candidate))
+    except (mujoco.FatalError, mujoco.UnexpectedError) as error:
+        raise UserInputError(
+            f"the engine rejects these options: {' '.join(str(error).split())}"
+        ) from error
+
+
+_KINDS = {
+    int(mujoco.mjtEq.mjEQ_CONNECT): "that connects two bodies at a point",
+    int(mujoco.mjtEq.mjEQ_WELD): "that welds two bodies together",
+    int(mujoco.mjtEq.mjEQ_JOINT): "between two joints",
+    int(mujoco.mjtEq.mjEQ_TENDON): "between two tendons",
+}
+
+
+class Equality(NamedTuple):
+    """A named equality constraint."""
+
+    name: str  # its name in the model
+    kind: str  # what it constrains, in words
+    initially_active: bool  # whether a reset activates it
+
+
+class EqualitySettings:
+    """The one owner of which constraints are active; belongs to the thread that owns the plant."""
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        self._model, self._data = model, data
+        self._indices = {name: i for i in range(model.neq) if (name := model.equality(i).name)}
+        # The named constraints, in model order
+        self.constraints = tuple(
+            Equality(name, _KINDS.get(int(model.eq_type[i]), ""), bool(model.eq_active0[i]))
+            for name, i in self._indices.items()
+        )
+
+    def configure(self, name: str, active: bool) -> None:
+        """Set whether a constraint is active, now and after each reset."""
+        self._model.eq_active0[self._indices[name]] = active
+        self.set(name, active)
+
+    def set(self, name: str, active: bool) -> None:
+        """Set whether a constraint is active; ignored for one that does not exist."""
+        if name in self._indices:
+            self._data.eq_active[self._indices[name]] = active
+
+    def active(self) -> dict[str, bool]:
+        """Return which constraints are active, by name."""
+        return {name: bool(self._data.eq_active[i]) for name, i in self._indices.items()}
+
 
 Kind = Literal["geom", "site", "tendon", "material"]
 Property = Literal["rgba", "size"]
@@ -80,12 +147,8 @@ def set_appearance(
     """Set colours and sizes; elements that the model does not have are ignored.
 
     For the physics thread, between two steps. Bounding volumes follow the sizes; masses and
-    inertias do not.
-
-    Args:
-        model: The model.
-        values: The value of each property.
-        scratch: From `scratch_for`; without one for this model, it is created here.
+    inertias do not. `scratch` is from `scratch_for`; without one for this model, it is created
+    here.
     """
     resized = False
     for appearance, value in values.items():

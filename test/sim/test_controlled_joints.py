@@ -1,8 +1,10 @@
 """Grippers that an actuator closes by a tendon over both fingers."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import mujoco
 import numpy as np
 import pytest
 
@@ -10,10 +12,13 @@ from mujoco_ros.control.events import CommandError, CommandPreempted, GoalEnded,
 from mujoco_ros.control.gripper import gripper_command
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.control.settings import GripperSettings
+from mujoco_ros.controllers.runtime.robot_model import robot_model
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.assembly import rebuild
-from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.assembly import assemble, rebuild
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.controlled_joints import DrivenModel
+from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import restore, take_snapshot
 from mujoco_ros.sim.tracking import PositionCommands
@@ -84,7 +89,7 @@ def grip(
 def start_grip(simulation: Simulation, position: float, effort: float = 0.0) -> None:
     control, limits = simulation.controls[0], [effort] if effort else []
     command = gripper_command(control.joints, "clamp", [], [position], [], limits)
-    control.command_gripper(command, "goal", float(simulation.data.time))
+    control.command_gripper(replace(command, goal="goal"), float(simulation.data.time))
 
 
 def run(simulation: Simulation, seconds: float) -> None:
@@ -258,7 +263,7 @@ def test_a_direct_command_of_the_actuator_ends_the_goal(grippers):
     run(simulation, 0.1)
     control.preempt_gripper(float(simulation.data.time))
     control.preempt_gripper(float(simulation.data.time))
-    simulation.set_controls(np.array([0]), np.array([0.25 * FULL]))
+    simulation.data.ctrl[0] = 0.25 * FULL
     run(simulation, 1.0)
     assert simulation.data.ctrl[0] == 0.25 * FULL
     assert simulation.data.ten_length[0] == pytest.approx(0.25 * OPEN, abs=1e-4)
@@ -339,3 +344,60 @@ def test_a_gripper_that_takes_no_positions_is_refused_with_those_that_do(
     text = text.replace("<geom size", '<site name="tip"/><geom size')
     with pytest.raises(UserInputError, match=re.escape(f"gripper of robot 'hand': {message}")):
         grippers(text, gripper)
+
+
+_WITHOUT_GAINS = """<mujoco>
+  <worldbody>
+    <body pos="0 0 1">
+      <joint name="lift" axis="0 1 0" range="-1 1"/>
+      <geom type="capsule" size="0.05" fromto="0 0 0 0.5 0 0" mass="2"/>
+    </body>
+  </worldbody>
+  <actuator><motor joint="lift" ctrlrange="-3 3" ctrllimited="true"/></actuator>
+  <keyframe><key qpos="0.4"/></keyframe>
+</mujoco>"""
+
+
+def _arrays(model: mujoco.MjModel) -> dict[str, np.ndarray]:
+    named = ((name, getattr(model, name)) for name in dir(model) if not name.startswith("_"))
+    return {name: value for name, value in named if isinstance(value, np.ndarray)}
+
+
+@pytest.fixture(params=["arm", "handover", "walk_grasp", "a motor without a gains file"])
+def scene(request, tmp_path) -> str:
+    if request.param.startswith("a "):
+        file = tmp_path / "lift.xml"
+        file.write_text(_WITHOUT_GAINS)
+        return str(file)
+    return request.param
+
+
+def _logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    found = [record.getMessage() for record in caplog.records]
+    caplog.clear()
+    return found
+
+
+def test_a_driven_model_equals_the_model_of_a_plant(scene, caplog) -> None:
+    plant, of_plant = Plant(assemble(load_scene(scene)), lambda _event: None), _logged(caplog)
+    driven, of_driven = DrivenModel(assemble(load_scene(scene))), _logged(caplog)
+    expected, found = _arrays(plant.model), _arrays(driven.model)
+    assert len(expected) > 100
+    different = [name for name in expected if expected[name].tobytes() != found[name].tobytes()]
+    assert different == []
+    assert of_driven == of_plant
+    assert len(driven.layout.robots) == len(plant.layout.robots) > 0
+    for index in range(len(plant.layout.robots)):
+        robot, same = robot_model(driven, index), robot_model(plant, index)
+        for name in ("joints", "lower", "upper", "velocity", "effort", "home", "gripper"):
+            np.testing.assert_array_equal(getattr(robot, name), getattr(same, name), name)
+        assert driven.controlled[index].interfaces == plant.controlled[index].interfaces
+
+
+def test_the_motors_of_a_driven_model_have_gains(tmp_path) -> None:
+    file = tmp_path / "lift.xml"
+    file.write_text(_WITHOUT_GAINS)
+    driven = DrivenModel(assemble(load_scene(str(file))))
+    assert driven.drives.kp[0] > 0.0
+    assert driven.model.actuator_biasprm[0, 1] == -driven.drives.kp[0]
+    assert driven.start.qpos[0] == 0.4

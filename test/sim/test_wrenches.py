@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench, ExternalWrenches
+from mujoco_ros.sim.wrenches import AppliedWrench, ExternalWrenches
 
 _STEP_S = 0.001
 _MASS, _INERTIA = 2.0, (0.2, 0.3, 0.4)

@@ -1,10 +1,13 @@
-"""Streamed joint commands and the interpolation of references between them."""
+"""Streamed joint commands, the interpolation between them, and the streams of a robot."""
 
+from collections.abc import Callable
 from copy import copy
 from typing import Any
 
 import numpy as np
 
+from mujoco_ros.control.events import CommandSource
+from mujoco_ros.control.joints import EFFORT, POSITION, VELOCITY, ControlledJoints
 from mujoco_ros.control.references import References
 from mujoco_ros.control.settings import StreamSettings
 
@@ -35,7 +38,7 @@ class Stream:
     def __init__(self, references: References, row: int | None = None) -> None:
         """Command position, velocity and effort, or only the one of index `row`."""
         self._rows = slice(None) if row is None else slice(row, row + 1)
-        self._row_of = {it: it for it in range(3)} if row is None else {row: 0}
+        self._row_of = {index: index for index in range(3)} if row is None else {row: 0}
         self.bind(references)
         shape = self._references.shape
         self.busy = self.moving = False
@@ -83,14 +86,9 @@ class Stream:
         time: float,
         timestep: float,
     ) -> None:
-        """Apply a command.
+        """Command `joints`, indices of at least one (k,), from the step at `time` [s] on.
 
-        Args:
-            joints: Indices of the commanded joints, at least one.  # (k,)
-            values: Position, velocity and effort; NaN is unchanged.  # (3, k)
-            settings: The interpolation.
-            time: Simulated time of the next step, the first that uses the command [s].
-            timestep: Simulated time between steps [s].
+        `values` are position, velocity and effort (3, k); NaN is unchanged.
         """
         missing = np.isnan(values)
         pattern = joints.tobytes() + missing.tobytes()
@@ -115,7 +113,8 @@ class Stream:
         if self._no_others and isinstance(period, float):
             self._ramp = begin, 1.0 / period
         else:
-            self._split_ramp()
+            if self._ramp is not None:  # replace the common ramp by one for each value
+                (self._begin[:], self._rate[:]), self._ramp = self._ramp, None
             np.copyto(self._begin, begin, where=given)
             np.divide(1.0, period, out=self._rate, where=given)
         arrival = time + longest - timestep
@@ -125,9 +124,8 @@ class Stream:
     def increment(self, row: int, joints: np.ndarray) -> np.ndarray:
         """Return how far its next command may be from the references if it continues evenly.
 
-        Args:
-            row: 0 for positions, 1 for velocities, 2 for efforts.
-            joints: Indices of joints; the increment of those that it does not own is 0.  # (k,)
+        `row` is 0 for positions, 1 for velocities, 2 for efforts; the increment of `joints` (k,)
+        that the stream does not own is 0.
         """
         own = self._row_of.get(row)
         if own is None:
@@ -188,11 +186,6 @@ class Stream:
         self._given[:, joints] = given[self._rows]
         self._no_others = not self._distance[~self._given].any()
 
-    def _split_ramp(self) -> None:
-        """Replace the common ramp by one for each value."""
-        if self._ramp is not None:
-            (self._begin[:], self._rate[:]), self._ramp = self._ramp, None
-
     def _remaining(self, time: float) -> float | np.ndarray:
         """Return the remaining fraction of the ramps at `time` [s], common or (r, n)."""
         if self._ramp is not None:  # the usual case, several times faster
@@ -228,3 +221,131 @@ class Stream:
         np.copyto(self._last, time, where=given)
         np.copyto(self._period, measured, where=given)
         return measured
+
+
+FORWARDED = {
+    CommandSource.POSITION: POSITION,
+    CommandSource.VELOCITY: VELOCITY,
+    CommandSource.EFFORT: EFFORT,
+}
+"""Forward command controllers and their command interfaces."""
+
+
+class RobotStreams:
+    """The streams of a robot, and the joints that are damped after the timeout of one.
+
+    Attributes:
+        damped: Joints whose position references are the measured positions.  # (n,) bool
+        damping: Whether there are any.
+    """
+
+    def __init__(
+        self,
+        joints: ControlledJoints,
+        references: References,
+        timed_out: Callable[[CommandSource, np.ndarray], object],
+    ) -> None:
+        """Start without commands.
+
+        `timed_out` is called with the joints of a stream that got no command within the timeout.
+        """
+        self.by_source = {
+            CommandSource.JOINT_COMMANDS: Stream(references),
+            CommandSource.CONTROLLER: Stream(references),
+        } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
+        self.damped, self.damping = np.zeros(len(joints.names), dtype=bool), False
+        self._joints, self._references, self._timed_out = joints, references, timed_out
+        self._each = tuple(self.by_source.items())
+        self._velocity = self.by_source[CommandSource.VELOCITY]
+        positioned = [POSITION in interfaces for interfaces in joints.interfaces]
+        self._integrates = np.array(positioned, dtype=bool)
+        self._unpositioned = np.zeros(len(joints.names), dtype=bool)  # by one stream
+
+    def bind(self) -> None:
+        """Use the references again after they were rebound."""
+        for _, stream in self._each:
+            stream.bind(self._references)
+
+    @property
+    def active(self) -> bool:
+        """Whether a stream or the damping needs updates."""
+        # Evaluated at every step, where a generator expression would dominate the cost.
+        for _, stream in self._each:
+            if stream.busy:
+                return True
+        return self.damping
+
+    def update(self, time: float, timestep: float, timeout: float) -> None:
+        """Write the references of the step that begins at `time` [s]; a timeout of 0 is none."""
+        for source, stream in self._each:
+            if not stream.busy:
+                continue
+            if stream.moving:
+                stream.update(time)
+            # A hosted controller is silent only while the clock waits or after its release.
+            if (
+                timeout
+                and source is not CommandSource.CONTROLLER
+                and len(silent := stream.silent(time, timeout))
+            ):
+                self._timed_out(source, silent)
+        if self._velocity.busy:
+            self._integrate(self._velocity.owned, timestep)
+
+    def hold(self, source: CommandSource, joints: np.ndarray, q: np.ndarray) -> None:
+        """Set the references of `joints` (k,) of a stream to hold their position.
+
+        Joints that received none hold at their measured position; `q` (n,) are all of these.
+        """
+        references = self._references
+        positioned = self.by_source[source].positioned[joints] | (source is CommandSource.VELOCITY)
+        measured = joints[~positioned]
+        references.q[measured] = q[measured]
+        references.tau[measured] = 0.0
+        references.dq[joints] = 0.0
+
+    def hold_all(self, q: np.ndarray) -> None:
+        """Set the references of all joints of streams to hold their position; see `hold`."""
+        for source, stream in self._each:
+            self.hold(source, np.flatnonzero(stream.owned), q)
+
+    def stop(self, source: CommandSource, joints: np.ndarray, q: np.ndarray, *, damp: bool) -> None:
+        """Release joints of a stream, which hold their position or are damped; see `hold`."""
+        self.hold(source, joints, q)
+        if damp:
+            self.damped[joints] = self.damping = True
+            self._references.tau[joints] = 0.0
+        self.by_source[source].release(joints)
+
+    def find_unpositioned(self, out: np.ndarray) -> None:
+        """Set which joints follow a velocity or an effort alone, or are damped.  # (n,) bool"""
+        np.copyto(out, self.damped)
+        for source, stream in self._each:
+            if stream.busy and source is not CommandSource.VELOCITY:  # which is integrated
+                out |= np.greater(stream.owned, stream.positioned, out=self._unpositioned)
+
+    def damp(self, joints: np.ndarray) -> None:
+        """Damp these joints and no other.  # (n,) bool"""
+        self.damped[:] = joints
+        self.damping = bool(joints.any())
+
+    def end_damping(self, joints: np.ndarray) -> None:
+        """End the damping of joints, by their indices."""
+        self.damped[joints] = False
+        self.damping = bool(self.damped.any())
+
+    def reset(self) -> None:
+        """Drop all commands, and damp no joint."""
+        for _, stream in self._each:
+            stream.reset()
+        self.damped[:] = self.damping = False
+
+    def _integrate(self, owned: np.ndarray, timestep: float) -> None:
+        """Integrate the velocity references of velocity-controlled joints to positions."""
+        references, joints = self._references, self._joints
+        moved = references.q + references.dq * timestep
+        moving = owned & self._integrates
+        stopped = moving & ((moved < joints.lower) | (moved > joints.upper))
+        np.clip(moved, joints.lower, joints.upper, out=moved)
+        np.copyto(references.q, moved, where=moving)
+        references.dq[stopped] = 0.0

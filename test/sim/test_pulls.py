@@ -8,7 +8,7 @@ import pytest
 
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.robot.body_frames import BodyFrame
-from mujoco_ros.sim.perturbation.wrenches import AppliedWrench, ExternalWrenches
+from mujoco_ros.sim.wrenches import AppliedWrench, ExternalWrenches
 
 W, W_TURNING = 10.0, np.sqrt(500.0)
 """MuJoCo's defaults: ``visual/map/stiffness`` is 100, and ``stiffnessrot`` 500."""

@@ -12,30 +12,23 @@ from mujoco_ros.sim.plant import Plant
 
 @dataclass(frozen=True)
 class Control:
-    """A control slot.
+    """A control slot."""
 
-    Attributes:
-        name: Name of the actuator without the prefix of the robot, with that of the input if it has
-            several.
-        key: Name of the actuator in the model.
-        input: Index among the inputs of the actuator.
-        slot: Index in ``MjData.ctrl``.
-        kind: Kind of the actuator: ``tendon``, ``site``, ``muscle``, ``adhesion`` and so on.
-        of_gripper: Whether it acts on the tendon of the gripper controller.
-    """
-
+    # Name without the prefix of the robot, and with the input if the actuator has several
     name: str
-    key: str
-    input: int
-    slot: int
+    key: str  # name of the actuator in the model
+    input: int  # index among the inputs of the actuator
+    slot: int  # index in ``MjData.ctrl``
+    # Kind of the actuator: ``tendon``, ``site``, ``muscle``, ``adhesion`` and so on
     kind: str = "general"
-    of_gripper: bool = False
+    of_gripper: bool = False  # whether it acts on the tendon of the gripper controller
 
 
 def free_controls(plant: Plant) -> dict[str, tuple[Control, ...]]:
     """Return the controls of each robot that joint references do not drive, in model order.
 
-    Actuators on tendons, sites and bodies, muscles, and those of engine plugins have such controls.
+    Actuators on tendons, sites and bodies, muscles, and actuators of engine plugins have such
+    controls.
     """
     model, driven = plant.model, set(plant.drives.slots.tolist())
     names = control_names(model)
