@@ -16,10 +16,10 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import within
-from mujoco_ros.model.realism.realism_config import load_profiles
+from mujoco_ros.model.realism import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.model_folders import client_folders
+from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.perturbation.actuator_controls import Control, free_controls

@@ -16,7 +16,7 @@ from mujoco_ros.inspection.images import model_image
 from mujoco_ros.model.errors import ParseError, UserInputError
 from mujoco_ros.model.file_access import allowed_files
 from mujoco_ros.model.file_cache import FileCache, user_folder
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files, unchanged_files
+from mujoco_ros.model.file_stamps import FileStamp, recorded_files, unchanged_files
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.gl import RenderingError

@@ -1,8 +1,11 @@
-"""Names in ROS: checks, conversion, unique names, and names of coordinate frames."""
+"""Names in ROS and in the headers of files: checks, conversion, unique names, frames."""
 
 import re
 from collections.abc import Container
-from itertools import chain, count
+from contextlib import suppress
+from io import StringIO
+from itertools import chain, count, dropwhile, takewhile
+from xml.etree import ElementTree
 
 from mujoco_ros.model.errors import NameInvalidError
 
@@ -67,3 +70,37 @@ def site_frame(site: str, bodies: Container[str]) -> str:
 def optical_frame(camera: str) -> str:
     """Return the optical frame of a camera (REP-103)."""
     return f"{camera}_optical_frame"
+
+
+HEADER_CHARACTERS = 1 << 16
+"""Length of the part of a file in which its header is."""
+
+_SENTENCE = re.compile(r".*?\.(?=\s|$)", re.DOTALL)
+
+
+def root_element(text: str) -> tuple[str, str]:
+    """Return tag and name of the first element of an XML text; empty strings if missing."""
+    with suppress(ElementTree.ParseError, ValueError):
+        _, root = next(ElementTree.iterparse(StringIO(text[:HEADER_CHARACTERS]), events=("start",)))
+        return root.tag, to_name(root.get("model" if root.tag == "mujoco" else "name", ""))
+    return "", ""
+
+
+def header_comment(text: str) -> str:
+    """Return the first sentence of the first comment in an XML or YAML text; empty if none."""
+    begin = text[:HEADER_CHARACTERS]
+    comment = (_xml_comment if begin.lstrip().startswith("<") else _yaml_comment)(begin)
+    words = " ".join(comment.replace("#", " ").split())
+    sentence = _SENTENCE.match(words)
+    return sentence.group() if sentence else words
+
+
+def _xml_comment(text: str) -> str:
+    comment, end, _ = text.partition("<!--")[2].partition("-->")
+    return comment if end else ""
+
+
+def _yaml_comment(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines()]
+    comments = dropwhile(lambda line: not line.startswith("#"), lines)
+    return " ".join(takewhile(lambda line: not line or line.startswith("#"), comments))

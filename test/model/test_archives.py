@@ -16,7 +16,7 @@ from mujoco_ros.model import archives
 from mujoco_ros.model.archives import model_on_disk, named, on_disk
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.file_access import FileAccess, ForbiddenFileError, SizeLimit, read_file
-from mujoco_ros.model.mjcf.file_stamps import recorded_files, unchanged_files
+from mujoco_ros.model.file_stamps import recorded_files, unchanged_files
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_file, part_from_text

@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.model.file_stamps import FileStamp, unchanged_files
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,

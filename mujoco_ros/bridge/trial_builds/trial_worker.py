@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.model.file_access import ClientFiles
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
+from mujoco_ros.model.file_stamps import FileStamp, recorded_files
 from mujoco_ros.process.worker_process import serve
 
 _STACK_BYTES = 3 << 19

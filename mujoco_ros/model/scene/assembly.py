@@ -16,11 +16,10 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.mjcf.file_stamps import note_file
+from mujoco_ros.model.file_stamps import note_file
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.robot.number_limits import check_numbers
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import (
     ObjectConfig,
     RobotConfig,
@@ -31,7 +30,7 @@ from mujoco_ros.model.scene.engine_plugins import (
     load_plugins,
     reserve_attributes,
 )
-from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error
+from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error, silence_compiler
 from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
 from mujoco_ros.model.scene.size_limits import check_model

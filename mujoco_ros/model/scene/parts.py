@@ -8,8 +8,7 @@ import mujoco
 
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
-from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.mjcf.files import check_files, check_text, tags
+from mujoco_ros.model.file_stamps import note_file
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
@@ -21,6 +20,7 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
+from mujoco_ros.model.scene.mjcf_checks import check_files, check_text, tags
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
 from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
 from mujoco_ros.model.scene.robot_options.joint_options import (

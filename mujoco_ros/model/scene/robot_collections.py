@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.scene.file_header import root_element
+from mujoco_ros.model.naming import root_element
 
 _LOGGER = logging.getLogger(__name__)
 

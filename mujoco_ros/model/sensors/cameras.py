@@ -8,12 +8,32 @@ from typing import Literal
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.errors import NameTakenError, UserInputError
+from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import CAMERA_WXYZ, check_name, optical_frame
 from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
-from mujoco_ros.model.sensors.placement import check_rate, find_body
+from mujoco_ros.model.realism import AT_ONCE, Delivery
+
+_MIN_RATE_HZ = 0.001
+_MAX_RATE_HZ = 1000.0
+
+
+def check_rate(where: str, rate: float) -> None:
+    """Reject a rate that is neither 0 (off) nor from `_MIN_RATE_HZ` to `_MAX_RATE_HZ`."""
+    if not (rate == 0 or _MIN_RATE_HZ <= rate <= _MAX_RATE_HZ):
+        raise UserInputError(
+            f"{where}: 'rate' must be 0 (off), or from {_MIN_RATE_HZ:g} to {_MAX_RATE_HZ:g} Hz, "
+            f"got {rate:g}"
+        )
+
+
+def find_body(spec: mujoco.MjSpec, name: str, where: str) -> mujoco.MjsBody:
+    """Return the body with a name; an error if there is none."""
+    body = spec.body(name)
+    if body is None:
+        raise unknown("body", name, [body.name for body in spec.bodies], where=where)
+    return body
+
 
 DepthEncoding = Literal["32FC1", "16UC1"]
 

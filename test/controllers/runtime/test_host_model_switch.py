@@ -12,8 +12,9 @@ from mujoco_ros.controllers.runtime.robot_model import find_robot
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import Part, part_from_text
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 POLE = """

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.naming import root_element
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.file_header import root_element
 from mujoco_ros.model.urdf.importing.importer import WORLD, load_urdf
 
 PACKAGE = "example-robot-data"

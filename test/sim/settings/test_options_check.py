@@ -4,8 +4,7 @@ import mujoco
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import PhysicsConfig
-from mujoco_ros.model.scene.physics_options import CHOICES, read_options
+from mujoco_ros.model.scene.physics_options import CHOICES, PhysicsConfig, read_options
 from mujoco_ros.sim.settings.options_check import try_options
 
 _FLEX = """

@@ -16,13 +16,12 @@ from mujoco_ros.model.errors import (
     NameTakenError,
     UserInputError,
 )
-from mujoco_ros.model.naming import to_name, unique_name
+from mujoco_ros.model.naming import root_element, to_name, unique_name
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.file_header import root_element
-from mujoco_ros.model.scene.model_folders import shipped_settings
 from mujoco_ros.model.scene.parts import Part, load_spec, part_from_file, part_from_text
+from mujoco_ros.model.scene.worlds import shipped_settings
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.observer import BoundingBox, Observer

@@ -13,9 +13,8 @@ from mujoco_ros.bridge.simulation_interfaces.entities.resources import Backgroun
 from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.model_folders import shipped_models, shipped_uri
-from mujoco_ros.model.scene.worlds import files_below
+from mujoco_ros.model.naming import header_comment, root_element
+from mujoco_ros.model.scene.worlds import files_below, shipped_models, shipped_uri
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import check_file, resolve
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder

@@ -20,9 +20,8 @@ from mujoco_ros.model.scene.size_limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware
-from mujoco_ros.model.urdf.importing.inertia import WATER, corrected
 from mujoco_ros.model.urdf.importing.joints import add_joint
-from mujoco_ros.model.urdf.importing.shapes import ImportedShapes
+from mujoco_ros.model.urdf.importing.shapes import WATER, ImportedShapes, corrected
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint, UrdfLink, read_urdf
 
 SECTIONS = (

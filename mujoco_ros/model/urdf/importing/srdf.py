@@ -9,7 +9,7 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.keyframes import SCALAR, add_keyframe
+from mujoco_ros.model.scene.robot_options.joint_options import SCALAR, add_keyframe
 from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mujoco_ros.model.errors import ParseError
-from mujoco_ros.model.mjcf.file_stamps import recorded_files, unchanged_files
+from mujoco_ros.model.file_stamps import recorded_files, unchanged_files
 from mujoco_ros.model.scene.parts import load_spec, part_from_file
 
 CHANGED = "changed while it was read; try again"
