@@ -7,7 +7,7 @@ from urllib.parse import unquote, urlparse
 from mujoco_ros.model.archives import archive_above, model_on_disk
 from mujoco_ros.model.errors import MissingFileError, UserInputError
 from mujoco_ros.model.file_access import check_access
-from mujoco_ros.model.packages import PACKAGE_NAME, package_directories, package_directory
+from mujoco_ros.model.packages import PACKAGE_NAME, package_directories
 
 
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
@@ -55,7 +55,6 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
         package, _, path = unquote(rest).lstrip("/").partition("/")
         if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        package_directory(package, base, packages)  # raises if there is none
         return [it / path for it in package_directories(package, base, packages)]
     if scheme == "file":
         parts = urlparse(uri)

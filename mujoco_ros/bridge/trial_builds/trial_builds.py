@@ -1,6 +1,6 @@
 """Trial builds: what a client sends is first read and compiled in another process."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any
@@ -9,7 +9,7 @@ from mujoco_ros.bridge.component import Component
 from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
-from mujoco_ros.model.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.model.reading import Reading, repeated_reading
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
@@ -66,7 +66,9 @@ class TrialBuilds(Component):
 
     @contextmanager
     def passed(self, where: str, function: Callable[..., object], *args: object) -> Iterator[None]:
-        """Build a model on trial, and have the block, in this thread, read the same files.
+        """Build a model on trial, and have the block, in this thread, repeat the reading.
+
+        The block reads the same files, and computes nothing again that `computed_once` has.
 
         Args:
             where: The model; begins error messages.
@@ -78,8 +80,8 @@ class TrialBuilds(Component):
             UserInputError: As the function raises it.
             BuildCancelledError: `cancel` was called during this change of the model.
         """
-        _, stamps = self._run(where, partial(trial_worker.discard, function, *args))
-        with unchanged_files(stamps):
+        _, reading = self._run(where, partial(trial_worker.discard, function, *args))
+        with repeated_reading(reading):
             yield
 
     def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
@@ -106,14 +108,14 @@ class TrialBuilds(Component):
         """End the process; the trial in progress fails."""
         self._worker.close()
 
-    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Reading]:
         if self._cancelled:
             raise BuildCancelledError
         files = client_files()
         if files is not None:
             trial = partial(trial_worker.restricted, files, trial)
         try:
-            answer: tuple[Any, Mapping[str, FileStamp]] = self._worker.submit(trial).result()
+            answer: tuple[Any, Reading] = self._worker.submit(trial).result()
         except WorkerLimitError as error:
             raise ParseError(f"{where}: too large to build, limit {error}") from error
         except WorkerDiedError as error:

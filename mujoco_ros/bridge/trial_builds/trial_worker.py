@@ -4,7 +4,7 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 
 from mujoco_ros.model.file_access import ClientFiles
-from mujoco_ros.model.file_stamps import FileStamp, recorded_files
+from mujoco_ros.model.reading import Reading, recorded_reading
 from mujoco_ros.process.worker_process import serve
 
 _STACK_BYTES = 3 << 19
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
     return serve(arguments, lambda _setup: _run)
 
 
-def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+def _run(trial: Trial) -> tuple[Any, Reading]:
     """Run a trial in a thread with less memory for recursion than the simulator's threads have.
 
     It has a high priority, as far as the system permits, since a client waits, and a low one if it
@@ -58,11 +58,10 @@ def _yield_processor() -> None:
                 os.setpriority(os.PRIO_PROCESS, int(thread), _LATER)
 
 
-def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
-    """Return the result of a trial, and the stamps of the files that it read."""
-    with recorded_files() as stamps:
+def _record(trial: Trial) -> tuple[Any, Reading]:
+    with recorded_reading() as reading:
         result = trial()
-    return result, stamps
+    return result, reading
 
 
 def discard(function: Callable[..., object], *args: object) -> None:

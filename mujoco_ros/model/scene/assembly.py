@@ -16,8 +16,8 @@ from mujoco_ros.model.errors import (
     unknown,
 )
 from mujoco_ros.model.file_access import read_file
-from mujoco_ros.model.file_stamps import note_file
 from mujoco_ros.model.pose import quaternion_wxyz
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.robot.number_limits import check_numbers
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
 from mujoco_ros.model.scene.config import (

@@ -13,7 +13,7 @@ import mujoco
 
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError
 from mujoco_ros.model.file_access import is_for_client, read_file
-from mujoco_ros.model.file_stamps import note_file
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.size_limits import MAX_CELLS, MAX_TEXELS, too_large
 
 _PNG = b"\x89PNG\r\n\x1a\n"

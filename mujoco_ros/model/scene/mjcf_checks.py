@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mujoco_ros.model.archives import model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
-from mujoco_ros.model.file_stamps import note_file
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.size_limits import (
     MAX_CELLS,
     MAX_COPIES,

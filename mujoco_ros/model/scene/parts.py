@@ -8,9 +8,9 @@ import mujoco
 
 from mujoco_ros.model.archives import archives_together
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
-from mujoco_ros.model.file_stamps import note_file
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -92,15 +92,18 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     where = f"robot '{robot.name}'"
-    add_start(spec, model.start, where)
+    edited = (robot.base, robot.srdf, robot.joints, robot.gravity_compensation)
+    edited += (robot.convex_decomposition, robot.exclude)
+    compiled = None if any(edited) else model.model
+    add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))
     is_urdf = path.suffix in (".urdf", XACRO_SUFFIX)
     start = apply_joint_options(spec, robot.joints, where)
     if is_urdf:
-        start_within_limits(spec, where, start)
+        start_within_limits(spec, where, start, compiled)
     move_start(spec, start, robot.keyframe)
-    derive_velocity_gains(spec, model.velocity_servos)
+    derive_velocity_gains(spec, model.velocity_servos, compiled)
     if robot.gravity_compensation:
         compensate_gravity(spec, where)
     decompose_meshes(spec, robot.convex_decomposition, where)
@@ -108,7 +111,7 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     if robot.self_collision == "none":
         exclude_all(spec, where)
     elif robot.self_collision == "auto" and is_urdf:
-        exclude_overlaps(spec, robot.keyframe, where)
+        exclude_overlaps(spec, robot.keyframe, where, compiled)
     edit_cameras(spec, robot.cameras, where)
     edit_lidars(spec, robot.lidars, where)
     files = snapshot_files(spec, path.parent)
@@ -217,10 +220,10 @@ def part_from_text(
 
 
 def _prepare_urdf(model: ImportedUrdf, where: str) -> None:
-    add_start(model.spec, model.start, where)
-    start_within_limits(model.spec, where)
-    derive_velocity_gains(model.spec, model.velocity_servos)
-    exclude_overlaps(model.spec, None, where)
+    add_start(model.spec, model.start, where, model.model)
+    start_within_limits(model.spec, where, (), model.model)
+    derive_velocity_gains(model.spec, model.velocity_servos, model.model)
+    exclude_overlaps(model.spec, None, where, model.model)
 
 
 def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None) -> mujoco.MjSpec:

@@ -11,26 +11,25 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.actuators import joint_effort
 
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
 
 
-def add_keyframe(
-    spec: mujoco.MjSpec,
-    name: str,
-    positions: Mapping[str, float],
-    model: mujoco.MjModel | None = None,
-) -> None:
+def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
     """Add a keyframe with positions of joints [rad or m]; mimics follow, others are at zero.
 
-    Joints that the model does not have are ignored. `model` is the compiled spec, if there is one.
+    Joints that the model does not have are ignored.
     """
-    model = model or spec.compile()
+    spec.add_key(name=name, qpos=_qpos(spec.compile(), positions))
+
+
+def _qpos(model: mujoco.MjModel, positions: Mapping[str, float]) -> np.ndarray:
     qpos = model.qpos0.copy()
     _write(model, positions, qpos)
-    spec.add_key(name=name, qpos=qpos)
+    return qpos
 
 
 def move_keyframe(spec: mujoco.MjSpec, index: int, positions: Mapping[str, float]) -> None:
@@ -198,7 +197,9 @@ STIFFER = 10.0
 """Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
 
 
-def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
+def derive_velocity_gains(
+    spec: mujoco.MjSpec, servos: Sequence[str], model: mujoco.MjModel | None = None
+) -> None:
     """Set the gains of velocity servos.
 
     Those that integrate have ``kp = J w²`` and ``kv = 2 z J w``, others `STIFFER` times that kv.
@@ -210,17 +211,21 @@ def derive_velocity_gains(spec: mujoco.MjSpec, servos: Collection[str]) -> None:
     Args:
         spec: The model of the robot.
         servos: Names of the actuators, each on a hinge or slide joint.
+        model: The compiled spec, if there is one.
     """
     if not servos:
         return
-    model = spec.compile()
-    rate = min(2.0 * pi * BANDWIDTH_HZ, DAMPING_RATIO / model.opt.timestep)
-    for name in servos:
-        joint = int(model.actuator(name).trnid[0])
-        inertia = float(model.dof_M0[model.jnt_dofadr[joint]])
-        most = inertia / (DAMPING_RATIO * rate * model.opt.timestep)
-        least = LEAST_INERTIA[mujoco.mjtJoint(model.jnt_type[joint])]
-        inertia = min(max(inertia, least), most)
+    rate = min(2.0 * pi * BANDWIDTH_HZ, DAMPING_RATIO / spec.option.timestep)
+
+    def inertias() -> list[float]:
+        compiled = model or spec.compile()
+        joints = [int(compiled.actuator(name).trnid[0]) for name in servos]
+        carried = [float(compiled.dof_M0[compiled.jnt_dofadr[joint]]) for joint in joints]
+        least = [LEAST_INERTIA[mujoco.mjtJoint(compiled.jnt_type[joint])] for joint in joints]
+        most = DAMPING_RATIO * rate * compiled.opt.timestep
+        return [min(max(it, low), it / most) for it, low in zip(carried, least, strict=True)]
+
+    for name, inertia in zip(servos, computed_once("inertias", inertias), strict=True):
         actuator = spec.actuator(name)
         if actuator.dyntype != mujoco.mjtDyn.mjDYN_INTEGRATOR:
             gain = STIFFER * 2.0 * DAMPING_RATIO * inertia * rate
@@ -280,7 +285,12 @@ def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: st
         move_keyframe(spec, names.index(keyframe) if keyframe else 0, positions)
 
 
-def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -> None:
+def add_start(
+    spec: mujoco.MjSpec,
+    positions: Mapping[str, float],
+    where: str,
+    model: mujoco.MjModel | None = None,
+) -> None:
     """Add a keyframe of the start positions that a URDF has, within the limits of its joints.
 
     Other joints start as by `start_within_limits`. A model with keyframes is not changed.
@@ -289,6 +299,7 @@ def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -
         spec: The model of the robot.
         positions: Positions by joint [rad or m].
         where: Begins the messages.
+        model: The compiled spec, if there is one.
     """
     if not positions:
         return
@@ -300,22 +311,30 @@ def add_start(spec: mujoco.MjSpec, positions: Mapping[str, float], where: str) -
             spec.keys[0].name,
         )
         return
-    model = spec.compile()
-    start = _middle_of_limits(model)
-    outside = []
+    qpos, outside = computed_once("start", lambda: _limited(model or spec.compile(), positions))
+    if outside:
+        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
+    spec.add_key(name=START, qpos=qpos)
+
+
+def _limited(model: mujoco.MjModel, positions: Mapping[str, float]) -> tuple[np.ndarray, list[str]]:
+    """Return qpos with positions within the limits, and the changes of those outside."""
+    start, outside = _middle_of_limits(model), []
     for name, position in positions.items():
         joint = model.joint(name)
         lower, upper = joint.range
-        within = min(max(position, lower), upper) if joint.limited[0] else position
-        start[name] = float(within)
-        if within != position:
-            outside.append(f"{name} ({position:g} becomes {within:g})")
-    if outside:
-        _LOGGER.warning("%s: start positions outside the limits: %s", where, ", ".join(outside))
-    add_keyframe(spec, START, start, model)
+        start[name] = float(min(max(position, lower), upper) if joint.limited[0] else position)
+        if start[name] != position:
+            outside.append(f"{name} ({position:g} becomes {start[name]:g})")
+    return _qpos(model, start), outside
 
 
-def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] = ()) -> None:
+def start_within_limits(
+    spec: mujoco.MjSpec,
+    where: str,
+    given: Collection[str] = (),
+    model: mujoco.MjModel | None = None,
+) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
     A model with keyframes is not changed. The rule is that of the joint_state_publisher.
@@ -324,13 +343,19 @@ def start_within_limits(spec: mujoco.MjSpec, where: str, given: Collection[str] 
         spec: The model of the robot.
         where: Begins the message.
         given: Names of joints whose start is given, which the message leaves out.
+        model: The compiled spec, if there is one.
     """
     if spec.keys or not any(_may_exclude_zero(joint) for joint in spec.joints):
         return
-    model = spec.compile()
-    middle = _middle_of_limits(model)
+
+    def compute() -> tuple[dict[str, float], np.ndarray]:
+        compiled = model or spec.compile()
+        middle = _middle_of_limits(compiled)
+        return middle, _qpos(compiled, middle)
+
+    middle, qpos = computed_once("middle", compute)
     if middle:
-        add_keyframe(spec, START, middle, model)
+        spec.add_key(name=START, qpos=qpos)
         moved = [f"{name} ({at:.3g})" for name, at in middle.items() if name not in given]
         if moved:
             text = "%s: joints whose limits exclude zero start in the middle: %s"

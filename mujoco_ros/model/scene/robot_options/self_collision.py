@@ -8,6 +8,7 @@ from typing import Literal
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.reading import computed_once
 
 SelfCollision = Literal["auto", "none", "all"]
 
@@ -49,7 +50,9 @@ def exclude_all(spec: mujoco.MjSpec, where: str) -> None:
     exclude_pairs(spec, combinations(solid, 2), where)
 
 
-def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> None:
+def exclude_overlaps(
+    spec: mujoco.MjSpec, keyframe: str | None, where: str, model: mujoco.MjModel | None = None
+) -> None:
     """Exclude the contacts between links that overlap at the start, with a warning.
 
     Such links push each other apart with a large force for as long as the simulation runs.
@@ -58,17 +61,23 @@ def exclude_overlaps(spec: mujoco.MjSpec, keyframe: str | None, where: str) -> N
         spec: The model of the robot.
         keyframe: Keyframe of the start; None for the first of the model, or else its zero.
         where: Begins the warning.
+        model: The compiled spec, if there is one, which may lack the keyframes.
     """
-    model = spec.compile()
-    data = mujoco.MjData(model)
-    names = [model.key(index).name for index in range(model.nkey)]
-    if names and (keyframe is None or keyframe in names):
-        mujoco.mj_resetDataKeyframe(model, data, names.index(keyframe) if keyframe else 0)
-    try:
-        depths = overlap_depths(model, data)
-    except mujoco.FatalError as error:  # thousands of links need more memory than the model has
-        reason = " ".join(str(error).split())
-        _LOGGER.warning("%s: links that overlap at the start are not excluded: %s", where, reason)
+    start = spec.key(keyframe) if keyframe else next(iter(spec.keys), None)
+
+    def compute() -> dict[tuple[str, str], float] | str:
+        compiled = model or spec.compile()
+        data = mujoco.MjData(compiled)
+        if start is not None and len(start.qpos):
+            data.qpos[:] = start.qpos
+        try:
+            return overlap_depths(compiled, data)
+        except mujoco.FatalError as error:  # thousands of links need more memory than there is
+            return " ".join(str(error).split())
+
+    depths = computed_once("overlaps", compute)
+    if isinstance(depths, str):
+        _LOGGER.warning("%s: links that overlap at the start are not excluded: %s", where, depths)
         return
     if not depths:
         return

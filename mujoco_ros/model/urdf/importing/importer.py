@@ -16,6 +16,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.scene.size_limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
@@ -132,6 +133,7 @@ class ImportedUrdf:
 
     Attributes:
         spec: The spec, which compiles.
+        model: The compiled spec; None in a repeated reading, which does not compile it again.
         cameras: Settings of its cameras.
         lidars: Lidars at its sites.
         start: Start positions of joints [rad or m].
@@ -139,17 +141,11 @@ class ImportedUrdf:
     """
 
     spec: mujoco.MjSpec
+    model: mujoco.MjModel | None = None
     cameras: tuple[CameraConfig, ...] = ()
     lidars: tuple[LidarConfig, ...] = ()
     start: Mapping[str, float] = field(default_factory=dict)
     velocity_servos: tuple[str, ...] = ()
-
-
-def load_urdf(
-    path: Path, text: str | None = None, packages: Mapping[str, Path] | None = None
-) -> mujoco.MjSpec:
-    """Return the spec of a URDF, as `import_urdf` reads it."""
-    return import_urdf(path, text, packages).spec
 
 
 def import_urdf(
@@ -185,15 +181,22 @@ def import_urdf(
     exclude_base_neighbours(spec)
     hardware.edit_spec(spec, urdf)
     check_spec(spec, str(path))
-    try:
-        model = spec.compile()
-    except (ValueError, mujoco.FatalError) as error:
-        raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
-    builder.log_warnings(model)
+    model: mujoco.MjModel | None = None
+
+    def masses() -> dict[str, float]:
+        nonlocal model
+        try:
+            model = spec.compile()
+        except (ValueError, mujoco.FatalError) as error:
+            raise UserInputError(f"{path}: MuJoCo rejects the model: {_one_line(error)}") from error
+        return {name: float(model.body(name).mass[0]) for name in builder.from_shape}
+
+    builder.log_warnings(computed_once("masses", masses))
     hardware.log(urdf)
     servos = {it.name for it in urdf.joints.values() if it.drive == "velocity"}
     return ImportedUrdf(
         spec=spec,
+        model=model,
         cameras=hardware.cameras,
         lidars=hardware.lidars,
         start=hardware.control.initial,
@@ -262,7 +265,7 @@ class _Builder:
             spec, urdf.path, settings.get("meshdir", settings.get("assetdir", "")), packages
         )
         self._masses = self._carried_masses()
-        self._from_shape: set[str] = set()  # links with the mass of their shapes
+        self.from_shape: set[str] = set()  # links with the mass of their shapes
         self._warnings: dict[str, list[str]] = {}  # names by warning
 
     def build(self) -> None:
@@ -294,12 +297,11 @@ class _Builder:
 
         self._shapes.restore_files()
 
-    def log_warnings(self, model: mujoco.MjModel) -> None:
-        """Log one line for each kind of warning; `model` is the compiled spec."""
-        if self._from_shape:
+    def log_warnings(self, masses: Mapping[str, float]) -> None:
+        """Log one line for each kind of warning, with the masses of links from shapes [kg]."""
+        for name in sorted(self.from_shape):
             warning = "moving links without mass; their solid collision shapes get that of water"
-            for name in sorted(self._from_shape):
-                self._warn(warning, f"{name} ({model.body(name).mass[0]:.3g} kg)")
+            self._warn(warning, f"{name} ({masses[name]:.3g} kg)")
         for warning, names in self._warnings.items():
             _LOGGER.warning("%s: %s: %s", self._urdf.path, warning, ", ".join(names))
 
@@ -356,7 +358,7 @@ class _Builder:
             raise UserInputError(
                 f"{where}: moves on joint '{joint.name}' but has no mass; give it an <inertial>"
             )
-        self._from_shape.update(solid)
+        self.from_shape.update(solid)
 
     def _fill(self, body: mujoco.MjsBody, link: UrdfLink) -> None:
         if link.inertial is not None and link.name != WORLD:
@@ -371,7 +373,7 @@ class _Builder:
         for visual in link.visuals:
             self._shapes.add(body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0)
         # A link without <inertial> has no mass in URDF, whatever its shape.
-        shaped = link.name in self._from_shape or self._spec.compiler.inertiafromgeom == 1
+        shaped = link.name in self.from_shape or self._spec.compiler.inertiafromgeom == 1
         for collision in link.collisions:
             self._shapes.add(
                 body, link, collision, group=COLLISION_GROUP, density=WATER if shaped else 0.0

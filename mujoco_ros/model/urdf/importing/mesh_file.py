@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.file_cache import FileCache, user_folder
-from mujoco_ros.model.file_stamps import note_file
+from mujoco_ros.model.reading import note_file
 from mujoco_ros.model.uri import resolve
 
 Mesh = tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.float64]]

@@ -1,6 +1,7 @@
 """Import of the shapes of URDF links as geoms, and of their meshes as assets."""
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +64,8 @@ class ImportedShapes:
         self, spec: mujoco.MjSpec, path: Path, meshdir: str, packages: Mapping[str, Path] | None
     ) -> None:
         """Add shapes to a spec; the other arguments are as for `find_mesh`."""
-        self._spec, self._path, self._meshdir, self._packages = spec, path, meshdir, packages
+        self._spec, self._path = spec, path
+        self._find = cache(lambda uri: find_mesh(uri, path, meshdir, packages))
         self._meshes: dict[tuple[Path, Vector, bool], tuple[str, Vector | None]] = {}
         self._names: set[str] = set()
         self._files: list[AssetFile] = []
@@ -120,7 +122,7 @@ class ImportedShapes:
     ) -> tuple[str, Vector | None]:
         """Return the name of the mesh asset, and the colour in its file."""
         try:
-            path = find_mesh(shape.mesh, self._path, self._meshdir, self._packages)
+            path = self._find(shape.mesh)
             key = (path, shape.size, solid)
             if key not in self._meshes:
                 self._meshes[key] = self._add_mesh(*key)
