@@ -25,7 +25,7 @@ from mujoco_ros.model.errors import UserInputError, one_line
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.scene.robot_options.self_collision import overlap_depths
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
@@ -133,7 +133,7 @@ class LinkMass:
     remark: str = ""
 
 
-def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: Part) -> Urdf | None:
+def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: ScenePart) -> Urdf | None:
     """Return the URDF of a robot, with xacro expanded; None for another format."""
     path = assembly.config.path(config.model)
     if path.suffix in (".urdf", XACRO_SUFFIX) or part.urdf is not None:
@@ -142,7 +142,7 @@ def read_robot_urdf(assembly: Assembly, config: RobotConfig, part: Part) -> Urdf
 
 
 def link_masses(
-    model: mujoco.MjModel, robot: RobotLayout, part: Part, urdf: Urdf | None
+    model: mujoco.MjModel, robot: RobotLayout, part: ScenePart, urdf: Urdf | None
 ) -> tuple[LinkMass, ...]:
     """Return the masses of a robot's links, in the order of the model.
 

@@ -17,7 +17,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.perturbation.actuator_controls import (
     Control,
     free_controls,
@@ -141,8 +141,8 @@ class ActuatorServer(Component):
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._has_controllers = context.has_controllers
-        self._served: dict[Part, _Served] = {}
-        self._next: dict[Part, _Actuators] = {}
+        self._served: dict[ScenePart, _Served] = {}
+        self._next: dict[ScenePart, _Actuators] = {}
         self.build(context.simulation.plant)
         self.finish()
 
@@ -171,7 +171,7 @@ class ActuatorServer(Component):
         """Open the topics of new robots; close those of deleted robots."""
         synchronize(self._served, self._next, self._serve, self._close)
 
-    def _serve(self, _part: Part, actuators: _Actuators) -> _Served:
+    def _serve(self, _part: ScenePart, actuators: _Actuators) -> _Served:
         namespace, controls = actuators.namespace, actuators.controls
         served = _Served(
             actuators,

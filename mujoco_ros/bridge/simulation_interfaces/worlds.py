@@ -8,14 +8,11 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result, SimulationState
 
 from mujoco_ros.bridge.model_switch import ModelSwitch
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_resource, rejection
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import (
-    BackgroundWorker,
-    read_resource,
-    rejection,
-)
 from mujoco_ros.bridge.simulation_interfaces.filters import tags_filter
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
+from mujoco_ros.bridge.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.worlds import (
@@ -91,7 +88,7 @@ class WorldServices:
             load, source = (
                 (load_world, wanted.uri) if wanted.uri else (world_from_text, wanted.text)
             )
-            with self._trials.passed(f"'{wanted.uri or 'world'}'", load, source):
+            with self._trials.after_trial(f"'{wanted.uri or 'world'}'", load, source):
                 assembly = load(source)
             loaded.append(describe_loaded_world(wanted.uri, assembly))
             return assembly

@@ -12,7 +12,7 @@ from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout, lay_out
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.urdf.exporting.exporter import export_urdf
 from mujoco_ros.model.urdf.exporting.meshes import user_cache
@@ -50,7 +50,9 @@ def describe(scene: str) -> list[RobotDescription]:
 
 
 def descriptions(
-    assembly: Assembly, layout: ModelLayout, known: Mapping[Part, RobotDescription] | None = None
+    assembly: Assembly,
+    layout: ModelLayout,
+    known: Mapping[ScenePart, RobotDescription] | None = None,
 ) -> list[RobotDescription]:
     """Return each robot's description: the URDF of the scene, or one exported from the model.
 

@@ -31,7 +31,7 @@ from mujoco_ros.model.scene.engine_plugins import (
     reserve_attributes,
 )
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error, silence_compiler
-from mujoco_ros.model.scene.parts import Part, load_spec, object_part, robot_part
+from mujoco_ros.model.scene.parts import ScenePart, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
 from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
@@ -58,11 +58,11 @@ class Assembly:
     model: mujoco.MjModel
     base: mujoco.MjSpec | None
     base_files: tuple[AssetFile, ...] = ()
-    parts: tuple[Part, ...] = ()
+    parts: tuple[ScenePart, ...] = ()
     compiler_log: tuple[str, ...] = ()
 
     @property
-    def robots(self) -> tuple[Part, ...]:
+    def robots(self) -> tuple[ScenePart, ...]:
         """Return the parts that are robots, in the order of the scene."""
         parts = {part.config.name: part for part in self.parts}
         return tuple(parts[robot.name] for robot in self.config.robots)
@@ -72,7 +72,7 @@ class Assembly:
         world = self.base is not None and self.base is other.base
         return world or any(part in other.parts for part in self.parts)
 
-    def part_of(self, name: str) -> Part | None:
+    def part_of(self, name: str) -> ScenePart | None:
         """Return the part of an element of the model; None is the world."""
         owner, slash, _ = name.partition("/")
         if slash:
@@ -115,13 +115,13 @@ def _merged(config: SceneConfig) -> Assembly:
     return _build(_with_robots(config, robots), base, files, (*robots, *objects))
 
 
-def _with_robots(config: SceneConfig, parts: Iterable[Part]) -> SceneConfig:
+def _with_robots(config: SceneConfig, parts: Iterable[ScenePart]) -> SceneConfig:
     """Return a scene whose robots have the sensors of their models."""
     robots = tuple(part.config for part in parts if isinstance(part.config, RobotConfig))
     return replace(config, robots=robots)
 
 
-def assemble_part(part: Part) -> Assembly:
+def assemble_part(part: ScenePart) -> Assembly:
     """Return a part as a scene without prefixes: as its robot, or else as its world."""
     alone = replace(part, prefix="")
     if isinstance(part.config, RobotConfig):
@@ -131,7 +131,7 @@ def assemble_part(part: Part) -> Assembly:
 
 
 def rebuild(
-    assembly: Assembly, *, add: Iterable[Part] = (), remove: Iterable[str] = ()
+    assembly: Assembly, *, add: Iterable[ScenePart] = (), remove: Iterable[str] = ()
 ) -> Assembly:
     """Merge a scene again with other parts; files of the remaining parts are not read again.
 
@@ -176,7 +176,9 @@ def rebuild(
         raise type(error)(f"with {listing}, {error}" if new else str(error)) from error
 
 
-def _changed(config: SceneConfig, kept: tuple[Part, ...], new: tuple[Part, ...]) -> SceneConfig:
+def _changed(
+    config: SceneConfig, kept: tuple[ScenePart, ...], new: tuple[ScenePart, ...]
+) -> SceneConfig:
     """Return a scene of the remaining and the new parts, each robot in its namespace."""
     remaining = {part.name for part in kept}
     robots = [
@@ -204,7 +206,7 @@ def _build(
     config: SceneConfig,
     base: mujoco.MjSpec,
     files: tuple[AssetFile, ...],
-    parts: tuple[Part, ...],
+    parts: tuple[ScenePart, ...],
     before: mujoco.MjModel | None = None,
 ) -> Assembly:
     """Merge copies of the parts into a copy of the world, and compile the model.
@@ -265,7 +267,7 @@ def _binary(config: SceneConfig) -> Assembly:
     check_plugin_slots(model, f"'{path}'")
     write_options(model.opt, config.physics)
     _finish(model, config.name)
-    part = Part(config=robot, spec=None, prefix="")
+    part = ScenePart(config=robot, spec=None, prefix="")
     return Assembly(config=config, model=model, base=None, parts=(part,))
 
 
@@ -291,7 +293,7 @@ def _world(config: SceneConfig) -> tuple[mujoco.MjSpec, tuple[AssetFile, ...]]:
     return spec, files
 
 
-def _merge(spec: mujoco.MjSpec, parts: Iterable[Part]) -> None:
+def _merge(spec: mujoco.MjSpec, parts: Iterable[ScenePart]) -> None:
     """Attach copies of every part to the world, each under its prefix."""
     spec.copy_during_attach = True
     for part in parts:

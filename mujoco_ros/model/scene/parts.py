@@ -52,7 +52,7 @@ _SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Part:
+class ScenePart:
     """A robot or object of a scene, identified by the object itself.
 
     Attributes:
@@ -75,7 +75,7 @@ class Part:
         return self.config.name
 
 
-def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
+def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> ScenePart:
     """Read a robot of a scene."""
     path = config.path(robot.model)
     urdf = _expanded(config, robot, path, "model file")
@@ -116,7 +116,7 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Part:
     edit_lidars(spec, robot.lidars, where)
     files = snapshot_files(spec, path.parent)
     robot = _with_sensors(robot, model)
-    return Part(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
+    return ScenePart(config=robot, spec=spec, prefix=prefix, files=files, urdf=urdf)
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
@@ -155,7 +155,7 @@ def _apply_srdf(spec: mujoco.MjSpec, config: SceneConfig, robot: RobotConfig, pa
     add_keyframes(spec, srdf)
 
 
-def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
+def object_part(config: SceneConfig, entity: ObjectConfig) -> ScenePart:
     """Read an object of a scene."""
     path = config.path(entity.model)
     spec = load_spec(path, f"object '{entity.name}'", config.package_folders)
@@ -164,15 +164,15 @@ def object_part(config: SceneConfig, entity: ObjectConfig) -> Part:
 
 def _part(
     config: RobotConfig | ObjectConfig, spec: mujoco.MjSpec, folder: Path, urdf: str | None = None
-) -> Part:
+) -> ScenePart:
     files = snapshot_files(spec, folder)
-    return Part(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
+    return ScenePart(config=config, spec=spec, prefix=f"{config.name}/", files=files, urdf=urdf)
 
 
 @archives_together()
 def part_from_file(
     path: Path, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
-) -> Part:
+) -> ScenePart:
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
     Args:
@@ -198,7 +198,7 @@ def part_from_file(
 @archives_together()
 def part_from_text(
     text: str, *, name: str, pose: PoseConfig | None = None, namespace: str | None = None
-) -> Part:
+) -> ScenePart:
     """Read a model from the text of an MJCF or URDF, as `part_from_file` from a file.
 
     The paths in it must be absolute.

@@ -12,7 +12,7 @@ from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Pairs
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.scene.robot_options.joint_options import (
     BANDWIDTH_HZ,
     DAMPING_RATIO,
@@ -193,7 +193,7 @@ def configured_gains(
     data: mujoco.MjData,
     servos: np.ndarray,
     timestep: float,
-    known: Collection[Part] = (),
+    known: Collection[ScenePart] = (),
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
@@ -326,7 +326,7 @@ class GainChange(NamedTuple):
         value: Stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m].
     """
 
-    robot: Part
+    robot: ScenePart
     row: int
     joint: int
     value: float
@@ -341,7 +341,9 @@ class GainSettings:
         changes: Number of sets of changes by `change`, since the start.
     """
 
-    def __init__(self, drives: Drives, robots: Mapping[Part, slice], configured: Gains) -> None:
+    def __init__(
+        self, drives: Drives, robots: Mapping[ScenePart, slice], configured: Gains
+    ) -> None:
         """Set the configured gains.
 
         Args:
@@ -355,7 +357,7 @@ class GainSettings:
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)
         self.restore()
 
-    def of(self, robot: Part) -> Gains:
+    def of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
         columns = self._robots[robot]
         return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
@@ -364,7 +366,7 @@ class GainSettings:
         """Return a copy of the gains of every robot."""
         return {robot: self.of(robot) for robot in self._robots}
 
-    def configured(self, robot: Part) -> Gains:
+    def configured(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
         kp, kd = self._configured[:, self._robots[robot]].copy()
         return Gains(kp=kp, kd=kd)
@@ -378,13 +380,13 @@ class GainSettings:
         self._drives.set_gains(*gains)
         self.changes += 1
 
-    def set(self, robot: Part, gains: Gains) -> None:
+    def set(self, robot: ScenePart, gains: Gains) -> None:
         """Set all gains of a robot."""
         rows = self._current()
         rows[:, self._robots[robot]] = gains.kp, gains.kd
         self._drives.set_gains(*rows)
 
-    def configure(self, robot: Part, gains: Gains) -> None:
+    def configure(self, robot: ScenePart, gains: Gains) -> None:
         """Set the gains that a reset restores for a robot; ignored for one that does not exist."""
         if robot in self._robots:
             self._configured[:, self._robots[robot]] = gains.kp, gains.kd

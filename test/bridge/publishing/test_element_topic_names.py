@@ -7,7 +7,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 
 SENSORS = {
     "imu": '<gyro site="{0}"/>',
@@ -25,7 +25,7 @@ def topics_of(kind, *names):
     )
     robot = RobotConfig(name="bare", model="bare.xml")
     config = SceneConfig(robots=(robot,), merged=False)
-    parts = (Part(config=robot, spec=None, prefix=""),)
+    parts = (ScenePart(config=robot, spec=None, prefix=""),)
     layout = lay_out(Assembly(config=config, model=model, base=None, parts=parts))
     return list(robot_topics(0, layout.robots[0], 0, "child_on_parent"))
 

@@ -20,7 +20,7 @@ from mujoco_ros.model.naming import root_element, to_name, unique_name
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
-from mujoco_ros.model.scene.parts import Part, load_spec, part_from_file, part_from_text
+from mujoco_ros.model.scene.parts import ScenePart, load_spec, part_from_file, part_from_text
 from mujoco_ros.model.scene.worlds import shipped_settings
 from mujoco_ros.model.strict import read_text
 from mujoco_ros.model.uri import resolve
@@ -127,7 +127,7 @@ def initial_box(path: Path) -> BoundingBox | None:
     return observer.box(range(model.ngeom))
 
 
-def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
+def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
     """Read the model of an entity, whose name is not one of those that are taken.
 
     Raises:
@@ -147,7 +147,7 @@ def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> Part:
     return _with_settings(part, path)
 
 
-def _with_settings(part: Part, path: Path) -> Part:
+def _with_settings(part: ScenePart, path: Path) -> ScenePart:
     """Add the gains file beside a robot's model, and the settings of a shipped scene."""
     robot = part.config
     if not isinstance(robot, RobotConfig):
@@ -161,7 +161,7 @@ def _with_settings(part: Part, path: Path) -> Part:
     return replace(part, config=robot)
 
 
-def _fit(gains: Path, part: Part) -> bool:
+def _fit(gains: Path, part: ScenePart) -> bool:
     """Return whether a gains file fits a robot; there may be several models in one folder."""
     if part.spec is None:
         return False

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Generic, TypeVar
 
+import mujoco
 import numpy as np
 from rclpy.node import Node
 from simulation_interfaces.msg import EntityCategory, EntityInfo, EntityState, Result
@@ -20,6 +21,7 @@ from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.observer import Observer
+from mujoco_ros.sim.placement import Placement
 from mujoco_ros.sim.plant import Plant
 
 C = TypeVar("C")
@@ -141,6 +143,25 @@ class EntitySnapshot:
             known = ", ".join(["world", *self.entities])
             raise ValueError(f"frame '{name}' not found; there are: {known}, and the frames in TF")
         return self.frames[name]
+
+    def in_world(self, placement: Placement, reference: BodyFrame, body: int) -> Placement:
+        """Return the placement in the world of a body, given in the current frame `reference`."""
+        offset = np.concatenate([reference.position, reference.quat_wxyz])
+        frame = self.observer.motion(reference.body, offset)
+        pose = twist = None
+        position = self.observer.motion(body).position
+        if placement.pose is not None:
+            pose = np.zeros(7)
+            operands = (frame.position, frame.quat_wxyz, placement.pose[:3], placement.pose[3:])
+            mujoco.mju_mulPose(pose[:3], pose[3:], *operands)
+            position = pose[:3]
+        if placement.twist is not None:
+            twist = np.zeros(6)
+            mujoco.mju_rotVecQuat(twist[:3], placement.twist[:3], frame.quat_wxyz)
+            mujoco.mju_rotVecQuat(twist[3:], placement.twist[3:], frame.quat_wxyz)
+            twist[:3] += frame.linear + np.cross(frame.angular, position - frame.position)
+            twist[3:] += frame.angular
+        return Placement(pose=pose, twist=twist)
 
 
 class EntityRegistry(Component):

@@ -10,16 +10,18 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
 from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries, NamedPoses
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
 from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,
     SpawnablesService,
 )
 from mujoco_ros.bridge.simulation_interfaces.entities.spawning import SpawnServices
-from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.interfaces import (
+    BackgroundWorker,
+    SimulationInterfaces,
+)
 from mujoco_ros.bridge.simulation_interfaces.worlds import WorldServices
-from mujoco_ros.bridge.trial_builds.trial_builds import BuildCancelledError, TrialBuilds
+from mujoco_ros.bridge.trial_builds import BuildCancelledError, TrialBuilds
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder, Service
 
 SPAWN_FORMATS = ("MJCF", "URDF")

@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import mujoco
-import numpy as np
 from geometry_msgs.msg import Accel
 from simulation_interfaces.msg import Result
 
@@ -12,7 +10,6 @@ from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegi
 from mujoco_ros.model.robot.body_frames import BodyFrame
 from mujoco_ros.model.scene.entities import EntityKind
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
-from mujoco_ros.sim.observer import Observer
 from mujoco_ros.sim.placement import Placement, obstacle, place
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.set_state import StateRequest, set_state
@@ -46,7 +43,7 @@ class EntityStateService:
             if reference is None:
                 raise RequestRejectedError(f"frame '{frame}' is gone")
             body = snapshot.entity(name).root
-            self._place(responder, name, to_world(snapshot.observer, reference, body, placement))
+            self._place(responder, name, snapshot.in_world(placement, reference, body))
 
         self._registry.observe(responder, transform, finish=False)
 
@@ -62,33 +59,6 @@ class EntityStateService:
             self._run.leave_start()
 
         responder.run(self._simulation.commands, apply)
-
-
-def to_world(observer: Observer, reference: BodyFrame, body: int, in_frame: Placement) -> Placement:
-    """Return a placement in the world, given in a frame at its current pose and motion.
-
-    Args:
-        observer: Has evaluated the current state.
-        reference: The frame.
-        body: The body to be placed.
-        in_frame: The placement in that frame.
-    """
-    offset = np.concatenate([reference.position, reference.quat_wxyz])
-    frame = observer.motion(reference.body, offset)
-    pose = twist = None
-    position = observer.motion(body).position
-    if in_frame.pose is not None:
-        pose = np.zeros(7)
-        operands = (frame.position, frame.quat_wxyz, in_frame.pose[:3], in_frame.pose[3:])
-        mujoco.mju_mulPose(pose[:3], pose[3:], *operands)
-        position = pose[:3]
-    if in_frame.twist is not None:
-        twist = np.zeros(6)
-        mujoco.mju_rotVecQuat(twist[:3], in_frame.twist[:3], frame.quat_wxyz)
-        mujoco.mju_rotVecQuat(twist[3:], in_frame.twist[3:], frame.quat_wxyz)
-        twist[:3] += frame.linear + np.cross(frame.angular, position - frame.position)
-        twist[3:] += frame.angular
-    return Placement(pose=pose, twist=twist)
 
 
 def _placement(request: Any, response: Any) -> Placement:

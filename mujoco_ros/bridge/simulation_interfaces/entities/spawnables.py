@@ -9,8 +9,8 @@ from simulation_interfaces.msg import Bounds, Spawnable
 
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import initial_box
 from mujoco_ros.bridge.simulation_interfaces.entities.messages import bounds_message
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
-from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
+from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
+from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.model.archives import named
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import header_comment, root_element

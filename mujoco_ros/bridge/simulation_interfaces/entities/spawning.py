@@ -17,17 +17,19 @@ from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import (
     build_alone,
     read_entity,
 )
-from mujoco_ros.bridge.simulation_interfaces.entities.messages import read_pose
+from mujoco_ros.bridge.simulation_interfaces.entities.messages import (
+    read_pose,
+    read_resource,
+    rejection,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, EntitySnapshot
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import read_resource, rejection
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import to_world
-from mujoco_ros.bridge.trial_builds.trial_builds import TrialBuilds
+from mujoco_ros.bridge.trial_builds import TrialBuilds
 from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.entities import EntityKind
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_large
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.placement import Placement
@@ -58,11 +60,11 @@ def add_all(
     Raises:
         EmptySpawnError: Nothing can be added.
     """
-    parts: dict[int, Part] = {}
+    parts: dict[int, ScenePart] = {}
     for index, spawn in enumerate(spawns):
         names = taken | {part.name for part in parts.values()}
         try:
-            with trials.passed(spawn.label, build_alone, spawn, names, assembly.config.name):
+            with trials.after_trial(spawn.label, build_alone, spawn, names, assembly.config.name):
                 part = read_entity(spawn, names)
             _check_room(assembly, parts.values(), part)
             parts[index] = part
@@ -76,7 +78,7 @@ def add_all(
     return added
 
 
-def _check_room(assembly: Assembly, others: Iterable[Part], part: Part) -> None:
+def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart) -> None:
     """Reject a robot or object beyond the limits of a scene."""
     added = [part, *others]
     robots = sum(isinstance(it.config, RobotConfig) for it in added)
@@ -88,7 +90,9 @@ def _check_room(assembly: Assembly, others: Iterable[Part], part: Part) -> None:
             raise too_large(f"'{part.name}'", f"with it the scene has {count} {kind}", limit)
 
 
-def _rebuild(assembly: Assembly, parts: dict[int, Part], outcomes: list[SpawnOutcome]) -> Assembly:
+def _rebuild(
+    assembly: Assembly, parts: dict[int, ScenePart], outcomes: list[SpawnOutcome]
+) -> Assembly:
     """Add all parts at once, or else one by one, to find those that cannot be added."""
     if not parts:
         return assembly
@@ -319,7 +323,7 @@ def _in_world(
         return _invalid_pose(error)
     if reference is None:
         return spawn
-    placed = to_world(snapshot.observer, reference, reference.body, Placement(pose=spawn.pose))
+    placed = snapshot.in_world(Placement(pose=spawn.pose), reference, reference.body)
     assert placed.pose is not None
     return replace(spawn, frame="", pose=placed.pose)
 

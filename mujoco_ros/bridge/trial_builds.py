@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+from mujoco_ros.bridge import trial_worker
 from mujoco_ros.bridge.component import Component
-from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.reading import Reading, repeated_reading
@@ -65,7 +65,9 @@ class TrialBuilds(Component):
         return self._worker.pid
 
     @contextmanager
-    def passed(self, where: str, function: Callable[..., object], *args: object) -> Iterator[None]:
+    def after_trial(
+        self, where: str, function: Callable[..., object], *args: object
+    ) -> Iterator[None]:
         """Build a model on trial, and have the block, in this thread, repeat the reading.
 
         The block reads the same files, and computes nothing again that `computed_once` has.
@@ -85,7 +87,7 @@ class TrialBuilds(Component):
             yield
 
     def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
-        """Return the result of a function, which can be pickled; see `passed`."""
+        """Return the result of a function, which can be pickled; see `after_trial`."""
         return self._run(where, partial(function, *args))[0]
 
     def cancel(self) -> None:
