@@ -29,7 +29,6 @@ class BuildCancelledError(RuntimeError):
     """A client cancelled the change of the model."""
 
     def __init__(self) -> None:
-        """Set the message."""
         super().__init__("cancelled by a client (~/cancel_build)")
 
 
@@ -46,7 +45,6 @@ class TrialBuilds(Component):
         """Prepare the worker process.
 
         Args:
-            limits: Limits of one model.
             rehearsal: What a process that is a fork of the simulator does before the first model,
                 which then takes no longer than the others.
         """
@@ -75,7 +73,6 @@ class TrialBuilds(Component):
         Args:
             where: The model; begins error messages.
             function: Builds it; can be pickled, and imports no ROS.
-            args: Its arguments.
 
         Raises:
             ParseError: The process died, the model exceeds a limit, or a file has changed since.

@@ -37,9 +37,7 @@ def robot_images(
     """Return caption and PNG of each image of the robots of a scene.
 
     Args:
-        model: The model.
         data: State with its poses computed.
-        layout: The robots.
 
     Raises:
         RenderingError: OpenGL does not work on this machine.

@@ -36,7 +36,6 @@ class SensorEntry:
     """A sensor, camera or lidar.
 
     Attributes:
-        name: Its name, without the prefix of its robot.
         kind: Kinds of its MuJoCo sensors, ``camera`` or ``lidar``.
         topic: Its topic, or the namespace of its topics; empty without one.
         message: Type of the message; empty without a topic.
@@ -72,9 +71,7 @@ class CommandInput:
     """A topic or action that commands a robot.
 
     Attributes:
-        name: Its name.
         message: Its type.
-        joints: The joints, tendon or actuators that it commands.
     """
 
     name: str

@@ -45,8 +45,6 @@ def measure_standstill(
     """Simulate robots without commands from their start.
 
     Args:
-        simulation: The simulation, at its start; it is stepped.
-        seconds: Simulated time [s].
         is_over: Called after each step; true ends the measurement before its time.
 
     Returns:
@@ -96,7 +94,6 @@ class JointEntry:
     """A scalar joint; its units are those of a hinge, with m and N for a slide.
 
     Attributes:
-        name: Its name, without the prefix of its robot.
         kind: ``hinge`` or ``slide``.
         limits: Range of positions [rad]; None if unlimited.
         armature: Inertia of the rotor at the joint [kg m²].
@@ -138,7 +135,6 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
     Args:
         plant: The plant, in the initial state of its scene.
         still: The motion without commands of the same scene.
-        index: Index of the robot in the layout.
     """
     robot, columns = plant.layout.robots[index], plant.layout.columns[index]
     model = _unlimited(plant.model)
@@ -220,7 +216,6 @@ def _stiffness(
     """Return stiffness and damping of actuators at joints, by differences of their efforts.
 
     Args:
-        model: The model.
         data: The state, which is not changed.
         qpos: Addresses of the joints in qpos.  # (n,)
         dofs: Addresses of the joints in qvel.  # (n,)

@@ -147,8 +147,6 @@ def link_masses(
     """Return the masses of a robot's links, in the order of the model.
 
     Args:
-        model: The model.
-        robot: The robot.
         part: Its part of the scene.
         urdf: Its URDF; None if its model is no URDF.
     """
@@ -237,11 +235,7 @@ class RobotReport:
     """A robot of the scene.
 
     Attributes:
-        name: Its name.
-        file: Its model.
-        namespace: Namespace of its topics.
         base: ``fixed`` or ``floating``.
-        bodies: Number of bodies.
         mass: Total mass in the simulated model [kg].
         file_mass: Sum of the masses in the file [kg]; None where the file has none.
         has_gains_file: Whether PD gains are from a file; they are derived otherwise.
@@ -274,14 +268,10 @@ class Report:
     """A scene or model.
 
     Attributes:
-        reference: What was loaded.
-        name: Name of the scene.
         versions: Versions by program.
         timestep: Simulated time between steps [s].
         integrator: Integrator of MuJoCo.
-        robots: Its robots.
         overlaps: Pairs of bodies that overlap at the start.
-        seconds: Simulated time without commands [s].
         base_drift: Largest distance of a floating base from its start in this time [m]; None
             without one.
         base_speed: Its largest speed at the end [m/s].

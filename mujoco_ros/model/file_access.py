@@ -19,12 +19,7 @@ from mujoco_ros.model.errors import MissingFileError, UserInputError
 
 @dataclass(frozen=True, slots=True)
 class SizeLimit:
-    """A limit at the start, and a lower one for requests of clients, while the physics runs.
-
-    Attributes:
-        at_start: Limit at the start, which delays nothing.
-        of_client: Limit for clients.
-    """
+    """A limit at the start, and a lower one for requests of clients, while the physics runs."""
 
     at_start: int
     of_client: int
@@ -178,7 +173,6 @@ def check_access(path: Path, named: str = "") -> None:
     The answer does not depend on whether the file exists.
 
     Args:
-        path: The path, which need not exist.
         named: The path or URI in the error message, if it differs from `path`.
 
     Raises:
@@ -220,8 +214,6 @@ def read_file(
     """Read a regular file, as `open_file` opens it.
 
     Args:
-        path: The file.
-        kind: Kind of file in error messages.
         largest: Largest allowed size [byte].
         first: Number of bytes to read from its beginning, of any size; None reads all.
 
@@ -250,7 +242,6 @@ def _read(file: FileIO, size: int, most: int) -> bytes:
     """Read a file of a size, which need not be its true one: files grow, and /proc has no sizes.
 
     Args:
-        file: The file.
         size: The size that it states [byte], for which memory is requested.
         most: Number of bytes after which reading ends.
     """
@@ -276,7 +267,6 @@ def open_file(path: Path, kind: str = "file") -> int:
 
     Args:
         path: The file.
-        kind: Kind of file in error messages.
 
     Raises:
         ForbiddenFileError: The client of the current request may not name it.

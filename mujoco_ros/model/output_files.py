@@ -32,7 +32,6 @@ class OutputFile:
 
     Attributes:
         path: Its path; a symbolic link stays, and the file that it names is replaced.
-        file: The open file, in its context.
     """
 
     file: BinaryIO
@@ -41,7 +40,6 @@ class OutputFile:
         """Prepare.
 
         Args:
-            path: The file.
             replaces: Whether it may replace a file.
             mode: Permissions of a new file, which the umask restricts.
         """
@@ -143,7 +141,6 @@ def output_file(path: Path, kind: str = "file") -> Iterator[BinaryIO]:
 
     Args:
         path: The file; another file of that name is replaced, unless this program has read it.
-        kind: Kind of file in error messages.
 
     Raises:
         UserInputError: It cannot be written, or is an input.
@@ -180,7 +177,6 @@ def complete_file(path: Path, kind: str, *, below: Path | None = None) -> Iterat
 
     Args:
         path: The file, which must not exist.
-        kind: Kind of file in error messages.
         below: Folder below which it must be, after symbolic links are followed; it is created.
 
     Raises:

@@ -36,7 +36,6 @@ def package_directories(
     """Return the existing folders of a package, the preferred one first.
 
     Args:
-        package: Name of the package.
         above: Folder of the file that names the package; a package around it, or beside one of the
             folders above it, need not be installed.
         packages: Folders of packages by name; they precede all others.

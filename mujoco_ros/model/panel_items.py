@@ -12,7 +12,6 @@ class Button:
     """A button that calls a method.
 
     Attributes:
-        label: Its text.
         method: Name of the method. That of a state takes the context; its return value is ignored.
     """
 
@@ -28,7 +27,6 @@ class SettingField:
     vector for several floats.
 
     Attributes:
-        label: Text beside it.
         setting: Name of the setting.
     """
 
@@ -60,8 +58,6 @@ class Form:
     """Settings that are edited together without effect, and a button that sets all of them.
 
     Attributes:
-        label: Text above it.
-        fields: The settings.
         button: Text of the button, which sets the parameters atomically.
         method: Name of the method that is called after that, as that of a `Button`; empty for none.
     """
@@ -94,9 +90,7 @@ class DisplayedTable:
     """A table of what a method returns: rows of texts and numbers.
 
     Attributes:
-        label: Text above it.
         method: Name of the method, without arguments.
-        columns: Its heads.
     """
 
     label: str
@@ -109,9 +103,7 @@ class DisplayedPlot:
     """A plot over time of what a method returns: a number for each curve.
 
     Attributes:
-        label: Text above it.
         method: Name of the method, without arguments.
-        curves: Names of the curves.
         unit: Unit of all curves.
     """
 
@@ -140,7 +132,6 @@ def check_panel(panel: Iterable[PanelItem], owner: Any, settings: Iterable[str],
     """Check that an object has what its panel names.
 
     Args:
-        panel: The items.
         owner: The object, or its class.
         settings: Names of its settings that are parameters.
         name: Name of the owner, for errors.

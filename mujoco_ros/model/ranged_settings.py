@@ -17,7 +17,6 @@ class SettingBounds:
     """Description and bounds of a setting.
 
     Attributes:
-        description: What it is, with its unit.
         low: Smallest number.
         high: Largest number.
         choices: The valid texts.

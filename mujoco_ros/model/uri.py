@@ -19,7 +19,6 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
     Args:
         uri: The path or URI; ``~`` is expanded.
         base: Folder of relative paths, above which packages need not be installed.
-        packages: Folders of packages by name.
 
     Raises:
         ForbiddenFileError: The client of the current request may not name it.
@@ -70,7 +69,6 @@ def check_file(path: Path, kind: str, hint: str = "") -> None:
     """Reject a path that is not a file.
 
     Args:
-        path: The path.
         kind: Kind of file in the message, e.g. ``"model file"``.
         hint: End of the message.
     """

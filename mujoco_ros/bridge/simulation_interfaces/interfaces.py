@@ -68,17 +68,12 @@ class SimulationInterfaces:
 
     Distributions have different versions of the standard: interfaces and features that the
     installed version does not have are left out.
-
-    Attributes:
-        node: The node that serves them.
     """
 
     def __init__(self, node: Node, prefix: str, spawn_formats: Sequence[str] = ()) -> None:
         """Serve GetSimulatorFeatures.
 
         Args:
-            node: The node.
-            prefix: Prefix of all names.
             spawn_formats: Formats of models that can be spawned.
 
         Raises:

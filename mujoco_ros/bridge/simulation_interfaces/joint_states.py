@@ -43,7 +43,6 @@ class JointStateService(Component):
         """Serve it.
 
         Args:
-            context: The node.
             registry: The entities whose poses and velocities can be set.
         """
         self._simulation, self._run, self._registry = context.simulation, context.run, registry

@@ -35,7 +35,6 @@ class WorldServices:
 
     Attributes:
         current: The loaded world; None if there is none.
-        loading: Whether a world is being loaded.
     """
 
     def __init__(
@@ -49,7 +48,6 @@ class WorldServices:
         """Begin with a world that is loaded already.
 
         Args:
-            models: Changes the model.
             registry: The entities, whose descriptions are deleted with their world.
             background: Reads the files of worlds to be listed.
             trials: Build what clients send, before the simulator does.

@@ -140,11 +140,8 @@ def find_gripper(
     A joint without actuators comes after an actuator and a tendon of the same name.
 
     Args:
-        scope: The robot.
-        joints: Names of its scalar joints.
         ids: Their indices in the model.  # (n,)
         name: Name of a joint, of a tendon, or of an actuator on one of them.
-        where: Beginning of the error.
 
     Returns:
         An index into `joints`, and the index of a tendon in the model.

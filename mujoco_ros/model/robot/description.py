@@ -25,11 +25,7 @@ class RobotDescription:
     """A robot's URDF.
 
     Attributes:
-        namespace: Namespace of the robot's topics.
-        frame_prefix: Prefix of its TF frames.
-        urdf: The text.
         links: Names of all links, without the prefix.
-        root: The root link.
         floating: Child links of floating joints, which joint states do not contain.
         pose: Pose of a root link ``world`` that is none of the robot's bodies.
     """
@@ -57,8 +53,6 @@ def descriptions(
     """Return each robot's description: the URDF of the scene, or one exported from the model.
 
     Args:
-        assembly: The scene.
-        layout: Its robots.
         known: Descriptions of robots of the scene before a change, which are used again.
     """
     config, known = assembly.config, known or {}

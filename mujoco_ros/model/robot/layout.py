@@ -49,19 +49,11 @@ class RobotLayout:
     """The elements of a robot that have ROS interfaces.
 
     Attributes:
-        name: Name of the robot.
         prefix: Prefix of its names in the model.
-        namespace: Namespace of its topics.
         frame_prefix: Prefix of its TF frames.
-        bodies: Its bodies.
         roots: Its bodies whose parent is the world.
-        joints: Its scalar joints.
-        bases: Its floating bases.
-        sensors: Its sensors by key of their kind.
         states: Its MuJoCo sensors that are published as named values.
         arrays: Its MuJoCo sensors that are published as arrays.
-        cameras: Its cameras.
-        lidars: Its lidars.
         unused_sensors: Names of its MuJoCo sensors without a topic.
         gripper: Index of the joint of the gripper controller.
         gripper_tendon: Index in the model of its tendon instead, if it moves one.
@@ -108,7 +100,6 @@ class ModelLayout:
     """The robots of a model, and the elements of no robot.
 
     Attributes:
-        robots: The robots.
         free_objects: TF frame and base of each free body that is no robot's base.
         cameras: Cameras of the world and of objects.
         lidars: Lidars of the world.

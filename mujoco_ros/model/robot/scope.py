@@ -65,16 +65,10 @@ class Scope:
     """A robot's elements: those on its bodies, and those on the world with its prefix.
 
     Attributes:
-        model: The model.
-        prefix: Prefix of the robot's names in the model.
-        bodies: The robot's bodies.
         body_names: Their names, without the prefix.
-        sites: The robot's sites.
-        sensors: The robot's MuJoCo sensors.
     """
 
     def __init__(self, model: mujoco.MjModel, prefix: str, others: tuple[str, ...]) -> None:
-        """Find the elements with `prefix`; if that is empty, those without a prefix of `others`."""
         self.model, self.prefix, self._others = model, prefix, others
         names = {body: model.body(body).name for body in range(1, model.nbody)}
         self.bodies = tuple(body for body, name in names.items() if self.includes(name))
@@ -137,9 +131,7 @@ def body_of(model: mujoco.MjModel, kind: int, element: int) -> int:
     """Return the body that an element is on; 0 for one that is on none, such as a tendon.
 
     Args:
-        model: The model.
         kind: Type of the element, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id.
     """
     if kind in (mujoco.mjtObj.mjOBJ_BODY, mujoco.mjtObj.mjOBJ_XBODY):
         return element

@@ -51,7 +51,6 @@ class Assembly:
             (MJB), which cannot be changed.
         base_files: Snapshot of the files of the world.
         parts: Robots and objects in the order of the model.
-        compiler_log: Warnings of the compiler.
     """
 
     config: SceneConfig
@@ -139,7 +138,6 @@ def rebuild(
 
     Args:
         assembly: The scene, which is not changed.
-        add: Parts to add.
         remove: Names of parts to remove first.
 
     Raises:

@@ -78,23 +78,15 @@ class RobotConfig:
     """A robot of the scene; None is the value of the model, or the default of the parameters.
 
     Attributes:
-        name: Its name.
         model: Path or URI of its model; empty for a model given as text.
-        pose: Pose of the model's origin in the world.
-        keyframe: State at the start.
         gains: Gains file; without one, gains are derived from the model.
         gripper: Joint or tendon of the gripper controller, or an actuator on one of them.
         urdf: File that replaces the robot_description exported from the model.
         srdf: SRDF file, whose disabled collisions and named states are read.
-        xacro_args: Arguments of a model or SRDF that is a xacro file.
         self_collision: ``auto`` (links of a URDF that overlap at the start do not collide),
             ``none`` or ``all``.
-        exclude: Further pairs of links that do not collide.
-        convex_decomposition: Settings by link or pattern of links.
-        joints: Settings by joint or pattern of joints.
         gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
         base: Overrides the fixed base of a URDF.
-        namespace: Namespace of its topics.
         publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
         cameras: Cameras to add, or settings of those of the model.
         lidars: Lidars to add, or settings of those of the model.
@@ -247,7 +239,6 @@ def scene_path(reference: str, folder: Path | None = None) -> Path:
     """Return the file of a scene, given as for `load_scene`; it need not exist.
 
     Args:
-        reference: The scene.
         folder: Folder of relative paths; None is the working directory.
 
     Raises:

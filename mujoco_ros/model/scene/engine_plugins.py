@@ -150,7 +150,6 @@ def check_plugin_slots(model: mujoco.MjModel, where: str) -> None:
 
     Args:
         model: A model that was read from a file.
-        where: Begins the error message.
     """
     names = registered_plugins()
     for slot in model.plugin.tolist():
@@ -167,7 +166,6 @@ def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
 
     Args:
         used: As `used_plugins` returned it in the process that compiled the model.
-        where: Begins the error message.
     """
     names = registered_plugins()
     for name, slot in used.items():

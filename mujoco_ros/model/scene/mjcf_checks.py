@@ -33,8 +33,6 @@ class Tag(NamedTuple):
     """A tag of an element.
 
     Attributes:
-        name: Name of the element.
-        begins: Whether an element begins.
         ends: Whether an element ends; both are true for an empty one.
         text: Its attributes as in the text.
     """
@@ -89,10 +87,6 @@ _DIGITS = 20
 def check_text(text: str, where: str) -> None:
     """Reject the text of an MJCF that is too large, or that attaches a model to itself.
 
-    Args:
-        text: The text.
-        where: Begins error messages.
-
     Raises:
         ParseError: It includes a file.
         MissingAssetError: It attaches a model by a relative path.
@@ -109,7 +103,6 @@ def check_files(path: Path, packages: Mapping[str, Path] | None = None) -> None:
     MuJoCo.
 
     Args:
-        path: The file.
         packages: Folders of packages by name, for URIs.
 
     Raises:
@@ -130,7 +123,6 @@ class _Walk:
         """Return the numbers of elements of a model, and of the models that it names and they name.
 
         Args:
-            path: Its file, without symbolic links.
             above: The files that contain it, outermost first.
         """
         above = _below(path, above)
@@ -164,7 +156,6 @@ class _Document:
     """
 
     def __init__(self, walk: _Walk, folder: Path | None) -> None:
-        """Begin a model; `folder` is that of its file, None for a text."""
         self.size = self.size_of_models = 0
         self._walk, self._folder = walk, folder
         self._factors = [1]  # of replication, for each open element
@@ -273,8 +264,6 @@ def _find(
     Args:
         file: The path or URI.
         stands_for: Returns the file that a path stands for, which can lead through an archive.
-        folders: The folders.
-        packages: Folders of packages by name.
     """
     if "://" in file:
         candidates = [resolve(file, folders[-1], packages)]

@@ -77,8 +77,6 @@ class _Model:
 
     Attributes:
         name: Path that the parser is given, which can lead through an archive.
-        where: Begins error messages.
-        packages: Folders of packages by name.
         documents: Content by path, also of the models that it attaches.
         elements: Its elements that name files or folders, but for includes.
         attached: Files of the models that it attaches, by kind and name.
@@ -104,8 +102,6 @@ def read_mjcf(path: Path, where: str, packages: Mapping[str, Path] | None = None
     """Read an MJCF file; the paths in the spec are absolute.
 
     Args:
-        path: The file.
-        where: Begins error messages.
         packages: Folders of packages by name, for URIs.
 
     Raises:

@@ -20,7 +20,6 @@ class RobotOverlay:
     """Other parameters of a robot of the extended scene.
 
     Attributes:
-        name: Its name.
         joints: Settings by joint or pattern; they precede those of the scene.
         realism: Entries of realism; their values precede those of entries with the same name.
     """
@@ -36,7 +35,6 @@ class SceneOverlay:
 
     Attributes:
         extends: The scene, as for `load_scene`; relative paths start from the folder of this file.
-        robots: Other parameters of its robots.
     """
 
     extends: str

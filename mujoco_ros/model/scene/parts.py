@@ -56,7 +56,6 @@ class ScenePart:
     """A robot or object of a scene, identified by the object itself.
 
     Attributes:
-        config: Its configuration.
         spec: Its model, which is copied and never changed.
         prefix: Prefix of its names in the merged model: ``<name>/``, or empty if it is the scene.
         files: Snapshot of the files of its model.
@@ -176,8 +175,6 @@ def part_from_file(
     """Read a model that becomes a robot if it has scalar joints, else an object.
 
     Args:
-        path: An MJCF or URDF file.
-        name: Name in the scene.
         pose: Pose in the world; None is the origin.
         namespace: Namespace of a robot's topics; None is its name.
 
@@ -230,8 +227,6 @@ def load_spec(path: Path, owner: str, packages: Mapping[str, Path] | None = None
     """Read the model of an MJCF or URDF file.
 
     Args:
-        path: The file.
-        owner: Begins error messages.
         packages: Folders of packages by name, for URIs.
     """
     return _load(path, owner, packages).spec

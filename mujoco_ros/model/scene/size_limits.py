@@ -114,8 +114,6 @@ def check_model(model: mujoco.MjModel, where: str, before: mujoco.MjModel | None
     """Reject a compiled model that needs too much memory, or too much time for a step.
 
     Args:
-        model: The model.
-        where: Begins the error message.
         before: The model of the scene before a change, which may not grow beyond a limit.
     """
     for size, what, limit in (

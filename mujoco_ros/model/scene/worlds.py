@@ -116,7 +116,6 @@ class WorldDescription:
     """A world that can be loaded.
 
     Attributes:
-        name: Name of the world.
         uri: URI of its file; empty for a text.
         description: First sentence of the first comment in its file.
         tags: ``scene``, ``model`` or ``text``, and the names of a scene's robots.
@@ -133,7 +132,6 @@ def describe_loaded_world(reference: str, assembly: Assembly) -> WorldDescriptio
 
     Args:
         reference: Reference that it was loaded from, as for `load_scene`; empty for a text.
-        assembly: The loaded world.
 
     Raises:
         UserInputError: The file was deleted or is no longer valid.

@@ -123,17 +123,8 @@ class Camera:
 
     Attributes:
         name: Name in topics.
-        namespace: Namespace of its robot; empty for a camera of the scene.
         frame: TF frame of the images (optical frame).
-        camera: MuJoCo id.
-        body: Body that carries it.
-        width: Image width [pixels].
-        height: Image height [pixels].
-        intrinsics: Projection.
         rate: Images per second of simulated time; 0 is none.
-        depth_encoding: Metres (32FC1) or millimetres (16UC1).
-        noise: Noise of the images.
-        delivery: When its frames arrive.
     """
 
     name: str
@@ -220,12 +211,8 @@ def resolve_camera(
     """Return a camera of a compiled model with its settings.
 
     Args:
-        model: The model.
-        camera: MuJoCo id.
         name: Name in topics.
         configs: Settings of the cameras of its robot or of the scene.
-        namespace: Namespace of its robot.
-        frame_prefix: Prefix of its robot's TF frames.
     """
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)

@@ -141,11 +141,7 @@ class Lidar:
     """A lidar of a compiled model.
 
     Attributes:
-        name: Name in topics.
-        namespace: Namespace of its robot; empty for a lidar of the scene.
         frame: TF frame of its site: x forward, z up.
-        site: Site of the lidar.
-        body: Body that carries the site.
         config: Rays, range, rate, noise and delivery.
     """
 
@@ -203,12 +199,7 @@ def resolve_lidar(
     """Return a lidar of a compiled model, as `resolve_camera` a camera.
 
     Args:
-        model: The model.
-        config: The configured lidar.
-        where: Beginning of error messages.
         prefix: Prefix of its robot's names in the model.
-        namespace: Namespace of its robot.
-        frame_prefix: Prefix of its robot's TF frames.
         bodies: Names of its robot's bodies, without the prefix.
     """
     name = config.name if config.site is None else config.site

@@ -45,9 +45,7 @@ def reference_frame(scope: Scope, kind: int, element: int) -> SensorFrame:
     """Return the frame of the reference of a MuJoCo sensor; the world if it has none.
 
     Args:
-        scope: The elements of the robot.
         kind: Type of the reference, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id; -1 for none.
     """
     return WORLD_FRAME if element < 0 else object_frame(scope, kind, element)
 
@@ -66,8 +64,6 @@ def object_frame(
 
     Args:
         scope: The elements of the robot.
-        kind: Type of the element, one of `mujoco.mjtObj`.
-        element: Its MuJoCo id.
         suffix: Distinguishes the frame from that of the element.
         turn_wxyz: Orientation of the frame in that of the element.
     """
@@ -115,10 +111,7 @@ class RobotSensor:
     """A sensor of a robot.
 
     Attributes:
-        name: Name in topics.
-        frame: Frame of the messages.
         site: Site of the sensor; -1 if it is at none.
-        elements: MuJoCo sensors that it consists of.
         addresses: Address in sensordata of each measurement, by name; absent ones are left out.
         constants: Message fields that never change, by path.
     """
@@ -137,8 +130,6 @@ def find_sensors(
     """Return the sensors of a kind that a robot has.
 
     Args:
-        scope: The elements of the robot.
-        kind: The kind.
         used: MuJoCo sensors of other kinds. They can be part of a sensor, but are none alone.
     """
     found: list[RobotSensor] = []
@@ -187,7 +178,6 @@ def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> st
     """Return the name of the only IMU on a base, or else of the only one.
 
     Args:
-        model: The model.
         sites: Sites of the IMUs by name; at least one.
         base: Body of the base, with those welded to it.
 

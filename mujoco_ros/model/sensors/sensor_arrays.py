@@ -48,10 +48,8 @@ class SensorArray:
     """A MuJoCo sensor that is published as an array.
 
     Attributes:
-        name: Name in topics.
         dimensions: Label and size of each dimension, the last one contiguous. The label of one
             whose numbers differ in meaning lists them, separated by commas.
-        element: The MuJoCo sensor.
         address: Address of its first number in sensordata.
         is_range: Whether some of its numbers are distances, which are +inf if out of range.
     """

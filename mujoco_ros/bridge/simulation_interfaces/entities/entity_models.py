@@ -66,7 +66,6 @@ class SpawnRequest:
     Attributes:
         name: Its name; empty for the name in its model.
         allow_renaming: Whether to use another name if that one is taken.
-        source: Its model.
         namespace: Namespace of its topics; None for its name.
         frame: The frame of its pose.
         pose: Position [m] and quaternion wxyz.  # (7,)
@@ -92,11 +91,6 @@ class SpawnRequest:
 
 def build_alone(spawn: SpawnRequest, taken: frozenset[str], scene: str) -> None:
     """Read the model of an entity, and add it to an empty world.
-
-    Args:
-        spawn: The entity.
-        taken: Names that it must not have.
-        scene: Name of the scene in error messages.
 
     Raises:
         UserInputError: It cannot be read or compiled.

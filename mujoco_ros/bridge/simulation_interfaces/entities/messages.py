@@ -155,7 +155,6 @@ def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRe
     """Return the rejection for an error, with the code of the standard if there is one.
 
     Args:
-        error: The error that prevented a change of the model.
         codes: A type with the codes to choose from.
         otherwise: Name of the code for a `UserInputError` that has none of its own.
     """

@@ -32,7 +32,6 @@ class EntityQueries:
     """Handles requests for entities and their properties."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Report the entities of `registry`."""
         self._registry = registry
 
     def get_entities(self, request: Any, responder: Responder) -> None:
@@ -118,7 +117,6 @@ class NamedPoses:
     """Handles requests for the poses and sizes of sites."""
 
     def __init__(self, registry: EntityRegistry) -> None:
-        """Report the sites of the model of `registry`."""
         self._registry = registry
 
     def get_named_poses(self, request: Any, responder: Responder) -> None:

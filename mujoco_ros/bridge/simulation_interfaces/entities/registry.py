@@ -45,8 +45,6 @@ class StateQueries(Generic[C, S]):
         """Create the list of requests.
 
         Args:
-            node: Its executor responds.
-            commands: Queue of the physics thread.
             capture: Copies the current state, in the physics thread.
             evaluate: Computes the argument of `fill` from it, in the executor's thread.
         """
@@ -102,9 +100,7 @@ class EntitySnapshot:
     """The entities of one model.
 
     Attributes:
-        entities: The entities by name.
         frames: The frames that are fixed to a body, by TF frame.
-        observer: Evaluates states of the model.
     """
 
     entities: dict[str, Entity]
@@ -173,7 +169,6 @@ class EntityRegistry(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """List the entities of the simulation."""
         self._simulation = context.simulation
         self.snapshot = _snapshot(context.simulation.plant)
         self._next: EntitySnapshot | None = None

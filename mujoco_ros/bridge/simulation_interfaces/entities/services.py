@@ -33,14 +33,9 @@ class EntityServices:
 
     Attributes:
         registry: The entities; a component of the node.
-        trials: Builds what clients send; a component of the node.
-        measurements: Measures models to be listed; a component of the node.
-        spawning: Spawns and deletes entities.
-        worlds: Loads and unloads worlds.
     """
 
     def __init__(self, context: NodeContext, interfaces: SimulationInterfaces) -> None:
-        """Serve them."""
         self.registry = EntityRegistry(context)
         background = BackgroundWorker(context.files)
         scene, models = context.values["scene"], context.models

@@ -20,7 +20,6 @@ class EntityStateService:
     """Sets the states of entities, between two steps."""
 
     def __init__(self, registry: EntityRegistry, simulation: Simulation, run: RunControl) -> None:
-        """Set states of the entities of `registry`."""
         self._registry = registry
         self._simulation, self._run = simulation, run
 

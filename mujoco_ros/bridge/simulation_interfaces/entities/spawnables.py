@@ -31,7 +31,6 @@ class SpawnablesService:
     """Lists the models that can be spawned: the shipped ones, and those at given sources."""
 
     def __init__(self, background: BackgroundWorker, measurements: TrialBuilds) -> None:
-        """Read models in the background, and measure them in another process."""
         self._background, self._measurements = background, measurements
         self._bounds: dict[tuple[Path, float], Bounds] = {}
 

@@ -131,8 +131,6 @@ class SpawnServices:
         """Spawn into the model.
 
         Args:
-            registry: The entities.
-            models: Changes the model.
             trials: Build what clients send, before the simulator does.
             obstacle: Returns why nothing can be spawned now; empty if something can.
         """

@@ -65,10 +65,8 @@ def decompose_meshes(
     A mesh that gives its link mass, or is in a group that is visible, remains without contacts.
 
     Args:
-        spec: The model of the robot.
         options: Settings by link, or by pattern of the shell (``*_finger``); of several for the
             same link, the last one counts.
-        where: Begins error and log messages.
 
     Raises:
         MissingExtraError: The decomposition is not installed.

@@ -84,8 +84,6 @@ class JointOptions:
     Attributes:
         armature: Inertia of the rotor at the joint, times the square of the gear ratio [kg m² or
             kg].
-        friction: Dry friction [Nm or N].
-        damping: Viscous damping [Nms/rad or Ns/m].
         kp: Stiffness of the PD law of its torque motor [Nm/rad or N/m].
         kd: Damping of the PD law [Nms/rad or Ns/m].
         start: Position at the start and after a reset [rad or m].
@@ -118,7 +116,6 @@ def gain_options(
     Args:
         options: Settings by joint or pattern; of several for a joint, the last value counts.
         joints: The joints with a PD law.
-        where: Begins error messages.
 
     Raises:
         UserInputError: A name with gains matches none of the joints.
@@ -145,10 +142,8 @@ def apply_joint_options(
     """Change the joints of a robot.
 
     Args:
-        spec: The model of the robot.
         options: Settings by joint, or by pattern of the shell (``*_knee``); of several for the
             same joint, the last one with a value counts.
-        where: Begins error messages.
 
     Returns:
         Start positions by joint [rad or m].
@@ -209,7 +204,6 @@ def derive_velocity_gains(
     large as it is: a servo at its torque limit is stable up to twice that.
 
     Args:
-        spec: The model of the robot.
         servos: Names of the actuators, each on a hinge or slide joint.
         model: The compiled spec, if there is one.
     """
@@ -241,10 +235,6 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
 
     The torque is part of the measured effort, and within the effort limit of the joint.
 
-    Args:
-        spec: The model of the robot.
-        where: Begins the error message.
-
     Raises:
         UserInputError: The base is free.
     """
@@ -272,7 +262,6 @@ def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: st
     """Change the start positions of joints [rad or m].
 
     Args:
-        spec: The model of the robot.
         positions: Positions by joint.
         keyframe: The keyframe of the start, which is changed; None for the first one.
     """
@@ -296,9 +285,7 @@ def add_start(
     Other joints start as by `start_within_limits`. A model with keyframes is not changed.
 
     Args:
-        spec: The model of the robot.
         positions: Positions by joint [rad or m].
-        where: Begins the messages.
         model: The compiled spec, if there is one.
     """
     if not positions:
@@ -340,8 +327,6 @@ def start_within_limits(
     A model with keyframes is not changed. The rule is that of the joint_state_publisher.
 
     Args:
-        spec: The model of the robot.
-        where: Begins the message.
         given: Names of joints whose start is given, which the message leaves out.
         model: The compiled spec, if there is one.
     """

@@ -19,9 +19,7 @@ def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: 
     """Exclude the contacts between pairs of links.
 
     Args:
-        spec: The model of the robot.
         pairs: Names of two links each.
-        where: Begins error messages.
 
     Raises:
         UserInputError: A link does not exist, or both are the same.
@@ -58,9 +56,7 @@ def exclude_overlaps(
     Such links push each other apart with a large force for as long as the simulation runs.
 
     Args:
-        spec: The model of the robot.
         keyframe: Keyframe of the start; None for the first of the model, or else its zero.
-        where: Begins the warning.
         model: The compiled spec, if there is one, which may lack the keyframes.
     """
     start = spec.key(keyframe) if keyframe else next(iter(spec.keys), None)
@@ -95,7 +91,6 @@ def overlap_depths(model: mujoco.MjModel, data: mujoco.MjData) -> dict[tuple[str
     """Return the depth of each pair of overlapping bodies [m], without the world.
 
     Args:
-        model: The model.
         data: State whose positions count; its poses and contacts are computed.
 
     Raises:

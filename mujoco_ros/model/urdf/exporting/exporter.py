@@ -69,9 +69,7 @@ def export_urdf(
 
     Args:
         model: The compiled model, which may contain other robots.
-        root: The robot's root body, with prefix; None for all root bodies with the prefix.
         prefix: Prefix to remove from all names, e.g. ``"left_arm/"``.
-        name: Name of the robot.
         mesh_uri: Returns the URI of the absolute path of a mesh file.
         mesh_cache: Folder for meshes of shapes without a file; None leaves these shapes out.
         frames: More sites to export, with or without the prefix.

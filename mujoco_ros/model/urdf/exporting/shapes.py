@@ -101,14 +101,6 @@ class ExportedShapes:
         mesh_cache: MeshCache | None,
         strip: Callable[[str], str],
     ) -> None:
-        """Export from a compiled model, with the arguments of `export_urdf`.
-
-        Args:
-            model: The model.
-            mesh_uri: Returns the URI of a mesh file.
-            mesh_cache: Folder for meshes of shapes without a file.
-            strip: Removes the robot's prefix from a name.
-        """
         self._model = model
         self._mesh_uri = mesh_uri
         self._mesh_cache = mesh_cache

@@ -134,8 +134,6 @@ class ImportedUrdf:
     Attributes:
         spec: The spec, which compiles.
         model: The compiled spec; None in a repeated reading, which does not compile it again.
-        cameras: Settings of its cameras.
-        lidars: Lidars at its sites.
         start: Start positions of joints [rad or m].
         velocity_servos: Its actuators that integrate velocities, whose gains are to be derived.
     """

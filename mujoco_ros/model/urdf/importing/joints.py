@@ -22,9 +22,6 @@ def add_joint(
     """Add a joint to a body, with its limits and its motor or mimic.
 
     Args:
-        spec: The spec of the body.
-        body: The body.
-        joint: The joint.
         anchor: Position in the frame of the body [m].  # (3,)
         axis: Axis in the frame of the body.  # (3,)
         warn: Called with a warning and the name of the joint.

@@ -85,7 +85,6 @@ def find_mesh(
         uri: ``package://``, ``file://`` or a path relative to the URDF.
         urdf: The URDF file; a package around it need not be installed.
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
-        packages: Folders of packages by name.
 
     Raises:
         MissingAssetError: The file or its package does not exist.

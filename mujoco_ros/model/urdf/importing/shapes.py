@@ -86,11 +86,8 @@ class ImportedShapes:
         """Add a shape of a link to its body.
 
         Args:
-            body: The body.
-            link: The link.
             shape: The shape; a mesh with a density is solid.
             density: Its density [kg/m³].
-            attributes: Further attributes of the geom.
 
         Raises:
             MissingAssetError: The file of a mesh does not exist.

@@ -29,11 +29,9 @@ class Srdf:
     """The content of an SRDF file that concerns a simulation.
 
     Attributes:
-        path: The file.
         disabled: Pairs of links whose collisions are disabled.
         default_disabled: Links that collide only with the links of `enabled`.
         enabled: Pairs of links whose collisions are enabled again.
-        states: Named states.
     """
 
     path: Path

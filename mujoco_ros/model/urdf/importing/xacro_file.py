@@ -98,7 +98,6 @@ class Evaluator:
         """Return the value of an expression.
 
         Args:
-            text: The expression.
             symbols: Its names; two names that expressions cannot contain are added.
             local: Further names, which precede, but not inside lambdas and comprehensions.
             functions: Python's functions that it may call; None for none.
@@ -209,7 +208,6 @@ def expand_xacro(path: Path, arguments: Mapping[str, str], find: Callable[[str],
     xacro evaluates the expressions of the file, and reads the files that it includes.
 
     Args:
-        path: The file.
         arguments: Values of its ``<xacro:arg>`` elements.
         find: Returns the folder of a package, for ``$(find <package>)``.
 

@@ -56,10 +56,7 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
     """Yield the cameras of a sensor.
 
     Args:
-        element: The ``<sensor>``.
         name: Name of the first camera; others append theirs.
-        link: The link that the sensor is on.
-        usage: Records what is read.
 
     Raises:
         UserInputError: A camera is impossible.
@@ -266,11 +263,8 @@ class GazeboContent:
 
     Attributes:
         friction: Sliding friction by link.
-        mimics: Mimics by joint.
         velocity: Wheels that a plugin drives.
         sensors: IMUs, force-torque and contact sensors.
-        cameras: Cameras, each with its link as `body`.
-        lidars: Lidars.
     """
 
     friction: dict[str, float] = field(default_factory=dict)

@@ -39,15 +39,7 @@ _LOGGER = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hardware:
-    """What a URDF declares beyond links and joints.
-
-    Attributes:
-        elements: The elements that declare it.
-        control: Content of ``<ros2_control>``.
-        transmissions: Transmissions by joint.
-        gazebo: Content of ``<gazebo>``.
-        usage: Which elements are used.
-    """
+    """What a URDF declares beyond links and joints."""
 
     elements: tuple[ET.Element, ...]
     control: ControlledHardware

@@ -134,9 +134,7 @@ class ControlledHardware:
     Attributes:
         interfaces: Command interfaces by joint; empty for a joint that is only measured.
         initial: Start positions by joint [rad or m].
-        mimics: Mimics by joint.
         sensors: Sensors, without their links.
-        transmissions: Transmissions inside of blocks.
     """
 
     interfaces: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -27,9 +27,7 @@ class SensorRequest:
     """A sensor that a URDF declares.
 
     Attributes:
-        element: Its element.
         name: Its name, which may be taken or invalid.
-        type: Its type.
         link: The link that it is on; empty if the element names none.
         joint: The joint whose load a force-torque sensor measures; empty for that of the link.
         pose: Pose in the frame of the link.
@@ -63,7 +61,6 @@ class LinkTree:
     """The links of a URDF with the joints above them, and the masses below."""
 
     def __init__(self, urdf: Urdf) -> None:
-        """Index the links of `urdf`."""
         self._links = urdf.links
         self._above: dict[str, UrdfJoint] = {it.child: it for it in urdf.joints.values()}
         self._has_mass: set[str] = set()
@@ -138,9 +135,7 @@ def add_site_sensors(
 
     Args:
         spec: The spec of the URDF, with all its links.
-        urdf: The URDF.
         requests: The sensors, those that others may read first.
-        usage: Records which elements are used.
     """
     sites = _Sites(spec, urdf)
     for request in requests:

@@ -19,7 +19,6 @@ class Usage:
     """
 
     def __init__(self) -> None:
-        """Begin without used elements."""
         self._used: set[int] = set()
         self._reasons: dict[int, str] = {}
 
