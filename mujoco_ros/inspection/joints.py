@@ -91,7 +91,7 @@ _STEP = 1e-5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JointEntry:
-    """A scalar joint; its units are those of a hinge, with m and N for a slide.
+    """A scalar joint; units are for a hinge, with m and N in place of rad and Nm for a slide.
 
     Attributes:
         kind: ``hinge`` or ``slide``.

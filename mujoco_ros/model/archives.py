@@ -100,7 +100,7 @@ def on_disk(path: Path) -> Path:
 
 
 def model_on_disk(path: Path) -> Path:
-    """Return the file that the path of a model stands for: that of an archive is its model.
+    """Return the file that the path of a model stands for; an archive stands for its model.
 
     The model has a name that MuJoCo searches for, or is the only MJCF at the top of the archive.
 

@@ -163,7 +163,7 @@ def is_within(path: str, folder: str) -> bool:
 
 
 def is_for_client() -> bool:
-    """Whether the current request is that of a client, whose files are restricted."""
+    """Whether a client has made the current request, so that its files are restricted."""
     return isinstance(_CURRENT.get(), _Client)
 
 

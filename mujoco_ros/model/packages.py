@@ -13,7 +13,7 @@ from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 
 _SOURCE_TREE = Path(__file__).resolve().parents[2]
 _WHEELS = Path(sysconfig.get_path("purelib")) / "cmeel.prefix"
-"""Prefix of wheels that cmeel has built, such as those of Pinocchio and example-robot-data."""
+"""Prefix of wheels that cmeel has built, such as Pinocchio and example-robot-data."""
 _MANIFEST_NAME = re.compile(r"<name>\s*(\S+)\s*</name>")
 PACKAGE_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 

@@ -59,7 +59,7 @@ class Form:
 
     Attributes:
         button: Text of the button, which sets the parameters atomically.
-        method: Name of the method that is called after that, as that of a `Button`; empty for none.
+        method: Name of the method that is called after that, or empty; see `Button`.
     """
 
     label: str
@@ -119,12 +119,12 @@ MOST_COLUMNS = 32
 
 
 def button_methods(panel: Iterable[PanelItem]) -> list[str]:
-    """Return the methods that the buttons of a panel call, with those of its forms."""
+    """Return the methods that the buttons of a panel and of its forms call."""
     return [it.method for it in panel if isinstance(it, Button | Form) and it.method]
 
 
 def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:
-    """Return the fields of a panel, with those of its forms."""
+    """Return the fields of a panel and of its forms."""
     return [field for item in panel for field in _fields(item)]
 
 

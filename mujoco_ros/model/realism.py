@@ -114,9 +114,6 @@ class ActuatorChannel(Transport):
 
     Interval, delay, jitter and dropout apply to the references of position, velocity and effort;
     the PD law itself runs in the drive, without delay.
-
-    Attributes:
-        peak_effort: Largest effort; 0 is that of the model [Nm or N].
     """
 
     position_quantisation: float = _size("Resolution of commanded positions [rad or m]")
@@ -265,7 +262,7 @@ def resolve_profile(
     """Return a configuration that contains the entries of its profile.
 
     Args:
-        config: The configuration; its values override those of entries with the same name.
+        config: The configuration; its values override entries with the same name.
         path: Returns the path of a file that the scene names.
 
     Raises:

@@ -44,7 +44,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node; `sizes` has those of other nodes.
+    """Return the number of values of a node; `sizes` has the numbers of other nodes.
 
     Raises:
         UserInputError: There are too many.

@@ -13,8 +13,9 @@ from mujoco_ros.model.packages import PACKAGE_NAME, package_directories
 def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) -> Path:
     """Return the absolute path of a path, ``file://`` or ``package://`` URI.
 
-    Among several folders of a package, that with the file precedes; see `package_directories`. A
-    path can lead through an archive, and that of an archive stands for its model; see `archives`.
+    Among several folders of a package, the folder with the file precedes; see
+    `package_directories`. A path can lead through an archive, and an archive stands for its model;
+    see `archives`.
 
     Args:
         uri: The path or URI; ``~`` is expanded.

@@ -58,7 +58,7 @@ _ON_JOINT = (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT))
 
 
 def actuator_kind(model: mujoco.MjModel, actuator: int) -> str:
-    """Return a word for an actuator: that of its law, or else of what it acts on."""
+    """Return the kind of an actuator: its control law, or else the type of its transmission."""
     if model.actuator_plugin[actuator] >= 0:
         return "plugin"
     muscles = (
@@ -108,7 +108,7 @@ def tendon_dofs(model: mujoco.MjModel, tendon: int) -> np.ndarray:
 def tendon_range(model: mujoco.MjModel, tendon: int) -> tuple[float, float]:
     """Return the smallest and largest length of a tendon [m, or rad over hinge joints].
 
-    They follow from its own limits, and from those of the joints of a fixed tendon.
+    They follow from its limits, and for a fixed tendon from the limits of its joints.
     """
     low, high = -np.inf, np.inf
     if model.tendon_limited[tendon]:

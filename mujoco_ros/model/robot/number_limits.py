@@ -28,7 +28,7 @@ _ENDS = (
 )
 """Ranges, which have no effect in MuJoCo if their first end is the larger one."""
 _ORDER = sorted((*ROWS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass"))
-"""The numbers of bodies follow from those of their geoms, and inertias from masses."""
+"""The numbers of bodies follow from their geoms, and inertias from masses."""
 END_OF_TIME_S = 2.0**31
 """First time that a ROS stamp cannot represent."""
 _LATEST_S = 2e9

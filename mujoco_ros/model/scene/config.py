@@ -88,9 +88,9 @@ class RobotConfig:
         gravity_compensation: Whether the weight of the links, of a fixed base, is compensated.
         base: Overrides the fixed base of a URDF.
         publish_rate: Rates of its topics [Hz of simulated time], 0 for off.
-        cameras: Cameras to add, or settings of those of the model.
-        lidars: Lidars to add, or settings of those of the model.
-        realism: Imperfections of its sensors, joints and actuators, with those of its profile; None
+        cameras: Cameras to add, or settings of cameras of the model.
+        lidars: Lidars to add, or settings of lidars of the model.
+        realism: Imperfections of its sensors, joints and actuators, including its profile; None
             is the profile of the parameter ``realism``.
     """
 
@@ -283,7 +283,7 @@ def load_scene(reference: str, folder: Path | None = None, *, overlays: int = 0)
 
 
 def _robot_name(path: Path) -> str:
-    """Return the name in a model file, or else that of the file or its folder."""
+    """Return the name in a model file, or else the name of the file or its folder."""
     stem = path.name.removesuffix(path.suffix).removesuffix(".urdf")
     candidates = [stem, path.resolve().parent.name]
     if path.suffix not in (".mjb", XACRO_SUFFIX):  # a xacro file may compute the name

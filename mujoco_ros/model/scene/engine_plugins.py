@@ -179,8 +179,8 @@ def check_plugins_registered(used: Mapping[str, int], where: str) -> None:
 def required_version(library: Path) -> str | None:
     """Return the version of MuJoCo that a library was built for, without loading it.
 
-    It is that of the MuJoCo library that it is linked with, or of the headers that it was compiled
-    with, if these differ from the running version.
+    A library names the MuJoCo library that it is linked with, and may name the version of the
+    headers that it was compiled with. The version that differs from the running one counts.
 
     Returns:
         The version, such as ``4.0.0``; None if the library contains neither.

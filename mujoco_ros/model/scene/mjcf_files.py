@@ -1,7 +1,7 @@
 """Reading of an MJCF with all files that it names, before MuJoCo would open them.
 
 MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, those that it
-includes, those of models that it attaches) are read here and handed to MuJoCo's parser in memory,
+includes, and the models that it attaches) are read here and handed to MuJoCo's parser in memory,
 and the paths of all other files become absolute, so that they can be checked and read before the
 model is compiled.
 """

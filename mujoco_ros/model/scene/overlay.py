@@ -20,8 +20,8 @@ class RobotOverlay:
     """Other parameters of a robot of the extended scene.
 
     Attributes:
-        joints: Settings by joint or pattern; they precede those of the scene.
-        realism: Entries of realism; their values precede those of entries with the same name.
+        joints: Settings by joint or pattern; they override the scene.
+        realism: Entries of realism; their values override entries with the same name.
     """
 
     name: str

@@ -119,7 +119,7 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
 
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
-    """Return a robot with the cameras and lidars of its URDF; those of the scene precede."""
+    """Return a robot with the cameras and lidars of its URDF, which the scene overrides."""
     cameras, lidars = ({it.name for it in own} for own in (robot.cameras, robot.lidars))
     return replace(
         robot,

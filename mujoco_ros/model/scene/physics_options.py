@@ -13,7 +13,7 @@ MIN_TIMESTEP, MAX_TIMESTEP = 1e-5, 0.1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PhysicsConfig:
-    """MuJoCo options that override those of the world; None keeps the world's value."""
+    """MuJoCo options that override the options of the world; None keeps the world's value."""
 
     timestep: float | None = None
     integrator: Literal["Euler", "RK4", "implicit", "implicitfast", "discrete"] | None = None

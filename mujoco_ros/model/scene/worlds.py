@@ -78,8 +78,8 @@ def shipped_settings(model: Path) -> RobotConfig | None:
 def client_folders(scene: str, configured: Iterable[str]) -> Iterator[Path]:
     """Yield the folders of which clients may name files, which need not exist.
 
-    They are those of a parameter, that of the scene, the share folders of packages, the installed
-    Python packages, and the caches of robot descriptions.
+    They are configured folders, the folder of the scene, the share folders of packages, the
+    installed Python packages, and the caches of robot descriptions.
 
     Args:
         scene: The scene at the start, as for `load_scene`.

@@ -64,8 +64,8 @@ def object_frame(
 
     Args:
         scope: The elements of the robot.
-        suffix: Distinguishes the frame from that of the element.
-        turn_wxyz: Orientation of the frame in that of the element.
+        suffix: Added to the name of the element's frame.
+        turn_wxyz: Orientation of the frame in the element's frame.
     """
     model, body = scope.model, body_of(scope.model, kind, element)
     if body == 0 and kind in (_OBJECT.mjOBJ_BODY, _OBJECT.mjOBJ_XBODY):

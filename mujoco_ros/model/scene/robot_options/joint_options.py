@@ -70,8 +70,8 @@ BANDWIDTH_HZ = 25.0
 DAMPING_RATIO = 1.0
 """Damping ratio of a joint under derived gains, with the largest inertia that it carries."""
 LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
-"""Smallest inertia that gains are derived from [kg m² or kg]: about that of a small geared motor,
-which many models of hands leave out."""
+"""Smallest inertia that gains are derived from [kg m² or kg]: about as much as
+a small geared motor has, which many models of hands leave out."""
 
 
 _LARGEST = 1e6
@@ -324,7 +324,7 @@ def start_within_limits(
 ) -> None:
     """Start joints whose limits exclude zero in the middle of their limits, as RViz shows them.
 
-    A model with keyframes is not changed. The rule is that of the joint_state_publisher.
+    A model with keyframes is not changed. joint_state_publisher has the same rule.
 
     Args:
         given: Names of joints whose start is given, which the message leaves out.

@@ -48,8 +48,8 @@ def export_urdf(
 ) -> str:
     """Return the URDF of a robot; equal models give equal text.
 
-    Joint values are those of MuJoCo's qpos: at the same values the links are where the bodies are,
-    to 1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
+    A joint value equals the number in qpos: at equal values the links are where the bodies are, to
+    1e-8. A joint not anchored at the origin of its body, and each but the last of several joints
     of a body, moves a massless link ``<joint>_link``.
 
     - A root body without joints, or with a free joint, is the root link, without its pose in the

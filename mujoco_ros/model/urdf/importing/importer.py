@@ -99,8 +99,8 @@ def extension_spec(urdf: Urdf) -> mujoco.MjSpec:
 def exclude_base_neighbours(spec: mujoco.MjSpec) -> None:
     """Exclude contacts between links fixed to the world and the links that move on them.
 
-    In a URDF, links overlap at their joint. MuJoCo filters such contacts, except those of a link
-    welded to the world.
+    In a URDF, links overlap at their joint. MuJoCo ignores such contacts, but not if one of the
+    links is welded to the world.
     """
     fixed = [body for root in spec.worldbody.bodies if not root.joints for body in _welded(root)]
     neighbours = [child for body in fixed for child in body.bodies if child.joints]
@@ -242,7 +242,7 @@ class _Mount:
     joints: list[tuple[UrdfJoint, np.ndarray, np.ndarray]] = field(default_factory=list)
 
     def through(self, joint: UrdfJoint) -> "_Mount":
-        """Return the mount of a joint's child, given that of the joint's massless parent."""
+        """Return the pose of the child of a joint whose massless parent is here."""
         inverse = joint.origin.inverse()
         inner = [
             (above, inverse.position + inverse.matrix @ anchor, inverse.matrix @ axis)

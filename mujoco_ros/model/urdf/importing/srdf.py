@@ -114,7 +114,7 @@ def _state(element: ET.Element, where: str) -> GroupState:
         positions={
             name_of(it, inside): number(it, "value", f"{inside}: joint '{it.get('name')}'")
             for it in element.findall("joint")
-            # A joint with several axes is that of a base, whose pose the scene decides.
+            # A joint with several axes moves a base, whose pose the scene decides.
             if len(it.get("value", "").split()) < 2
         },
     )

@@ -56,7 +56,7 @@ class UrdfInertial:
 class UrdfGeometry:
     """A visual or collision element.
 
-    `size` is that of URDF: box edges, radius, or radius and length [m]; the scale of a mesh.
+    `size` is as in URDF: box edges, radius, or radius and length [m]; the scale of a mesh.
     `mesh` is the URI of a mesh. `rgba` is None without a colour.
     """
 
@@ -112,8 +112,8 @@ class UrdfJoint:
 class Urdf:
     """A robot.
 
-    `child_joints` are those of each link; `mujoco` has the content of the extension; `hardware` are
-    the elements that declare drives and sensors.
+    `child_joints` has the joints below each link, `mujoco` the content of the extension, and
+    `hardware` the elements that declare drives and sensors.
     """
 
     path: Path

@@ -202,7 +202,7 @@ def site_sensor_of(
 
 
 def _axes_deviation(element: ET.Element, of_axes: str, of_all: str, usage: Usage) -> float:
-    """Return the largest standard deviation of three axes, or that of all of them."""
+    """Return the largest standard deviation of three axes; `of_all` names one for all axes."""
     found = [_deviation(element, f"{of_axes}/{axis}/noise", usage) for axis in "xyz"]
     if of_all:
         usage.text(element, f"{of_all.rpartition('/')[0]}/type")

@@ -72,7 +72,7 @@ class Hardware:
         return carrying or set(urdf.joints)
 
     def _mimics(self, urdf: Urdf) -> dict[str, UrdfMimic]:
-        """Return all mimics by joint; those of ``<mimic>`` precede, and none mimics itself."""
+        """Return all mimics by joint; ``<mimic>`` precedes, and none mimics itself."""
         found = {it.name: it.mimic for it in urdf.joints.values() if it.mimic is not None}
         for name, mimic in (self.control.mimics | self.gazebo.mimics).items():
             leaders, leader = {name}, mimic.joint

@@ -29,9 +29,9 @@ class SensorRequest:
     Attributes:
         name: Its name, which may be taken or invalid.
         link: The link that it is on; empty if the element names none.
-        joint: The joint whose load a force-torque sensor measures; empty for that of the link.
+        joint: The joint whose load a force-torque sensor measures; empty for the joint of the link.
         pose: Pose in the frame of the link.
-        in_parent_frame: Whether the axes are those of the joint's parent link.
+        in_parent_frame: Whether it reports in the axes of the joint's parent link.
         collisions: Names of the collision elements of a contact sensor; all without any.
         noise: Standard deviation by MuJoCo sensor: ``gyro``, ``force``, …
         has_orientation: Whether an IMU measures its orientation.
@@ -54,7 +54,7 @@ class SensorRequest:
 _SUFFIX = "_sensor"
 _LINK_SUFFIXES = ("", "_link", "_frame")
 _FORCE_TORQUE_FRAMES = ("ft_frame", "tool0")
-"""Frames of industrial arms at which forces are measured; ``tool0`` is that of REP-199."""
+"""Frames of industrial arms at which forces are measured; ``tool0`` is from REP-199."""
 
 
 class LinkTree:
@@ -130,7 +130,7 @@ def add_site_sensors(
 ) -> None:
     """Add a site with MuJoCo sensors for each request, and reject those that are not possible.
 
-    The site has the name of the sensor, after that of the link if it is taken. A sensor that
+    The site has the name of the sensor, or of link and sensor if that is taken. A sensor that
     only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
 
     Args:
@@ -216,7 +216,7 @@ class _Sites:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the corners of a box around collision shapes of a body, in its frame [m].
 
-        Names are those of the URDF; unknown ones, such as those of merged links, stand for all.
+        Shapes have their names in the URDF. If none is known (a merged link), all shapes count.
         """
         self._model = model = self._model or self._spec.compile()
         of_body = model.geom_bodyid == model.body(body.name).id
