@@ -7,10 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.robot.scope import Scope
-
-# Integers, because a MuJoCo enum on the left side of == never equals a number.
-_JOINT_TRANSMISSIONS = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+from mujoco_ros.model.robot.scope import ON_JOINT, Scope
 
 
 def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
@@ -18,7 +15,7 @@ def joint_actuators(model: mujoco.MjModel, joint: int) -> list[int]:
     return [
         actuator
         for actuator in range(model.nactuator)
-        if model.actuator_trntype[actuator] in _JOINT_TRANSMISSIONS
+        if model.actuator_trntype[actuator] in ON_JOINT
         and model.actuator_trnid[actuator, 0] == joint
     ]
 
@@ -54,7 +51,6 @@ _KINDS = {
     int(_TRN.mjTRN_SLIDERCRANK): "slider-crank",
     int(_TRN.mjTRN_BODY): "adhesion",
 }
-_ON_JOINT = (int(_TRN.mjTRN_JOINT), int(_TRN.mjTRN_JOINTINPARENT))
 
 
 def actuator_kind(model: mujoco.MjModel, actuator: int) -> str:
@@ -84,7 +80,7 @@ def control_names(model: mujoco.MjModel) -> list[str]:
 
 def joint_of(model: mujoco.MjModel, actuator: int) -> int | None:
     """Return the joint that an actuator acts on; None if it acts on something else."""
-    on_joint = model.actuator_trntype[actuator] in _ON_JOINT
+    on_joint = model.actuator_trntype[actuator] in ON_JOINT
     return int(model.actuator_trnid[actuator, 0]) if on_joint else None
 
 

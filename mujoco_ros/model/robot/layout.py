@@ -10,7 +10,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import topic_token
 from mujoco_ros.model.robot.actuators import find_gripper
-from mujoco_ros.model.robot.scope import Scope, cameras_of
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS, Scope, cameras_of
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.sensors.cameras import Camera, resolve_camera
@@ -19,7 +19,6 @@ from mujoco_ros.model.sensors.robot_sensors import RobotSensor, SensorFrame, fin
 from mujoco_ros.model.sensors.sensor_arrays import SensorArray, find_arrays
 from mujoco_ros.model.sensors.sensor_states import SensorState, find_states
 
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 _FREE = mujoco.mjtJoint.mjJNT_FREE
 
 
@@ -277,7 +276,7 @@ def _joints(scope: Scope) -> Joints:
     ids = [
         joint
         for joint in range(model.njnt)
-        if model.jnt_type[joint] in _SCALAR and int(model.jnt_bodyid[joint]) in scope.bodies
+        if model.jnt_type[joint] in SCALAR_JOINTS and int(model.jnt_bodyid[joint]) in scope.bodies
     ]
     return Joints(
         names=tuple(scope.short(model.joint(j).name) or f"joint{j}" for j in ids),
@@ -305,7 +304,7 @@ def _free_bases(
 
 def _has_scalar_joint(model: mujoco.MjModel, root: int) -> bool:
     in_tree = model.body_treeid == model.body_treeid[root]
-    return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], _SCALAR).any())
+    return bool(np.isin(model.jnt_type[in_tree[model.jnt_bodyid]], SCALAR_JOINTS).any())
 
 
 def all_joints(layout: ModelLayout) -> Joints:

@@ -5,6 +5,10 @@ from collections.abc import Iterator
 import mujoco
 import numpy as np
 
+SCALAR_JOINTS = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
+"""Types of joints with one position. Integers: a MuJoCo enum on the left of == equals no number."""
+ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+"""Transmissions to a joint."""
 JOINT_WIDTHS = np.zeros((4, 2), dtype=np.intp)
 """Width in qpos and in qvel by joint type.  # (4, 2)"""
 JOINT_WIDTHS[mujoco.mjtJoint.mjJNT_FREE] = 7, 6

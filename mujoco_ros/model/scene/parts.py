@@ -11,6 +11,7 @@ from mujoco_ros.model.errors import UnsupportedFormatError, UserInputError
 from mujoco_ros.model.packages import package_directory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, snapshot_files
 from mujoco_ros.model.scene.config import (
     MODEL_SUFFIXES,
@@ -47,8 +48,6 @@ from mujoco_ros.model.urdf.importing.importer import (
 from mujoco_ros.model.urdf.importing.srdf import add_keyframes, disabled_pairs, read_srdf
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
 from mujoco_ros.model.uri import check_file
-
-_SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -274,7 +273,7 @@ def _config(
     namespace: str | None,
 ) -> RobotConfig | ObjectConfig:
     pose = pose or PoseConfig()
-    if any(joint.type in _SCALAR for joint in content.spec.joints):
+    if any(joint.type in SCALAR_JOINTS for joint in content.spec.joints):
         robot = RobotConfig(name=name, model=model, pose=pose, namespace=namespace)
         return _with_sensors(robot, content)
     return ObjectConfig(name=name, model=model, pose=pose)

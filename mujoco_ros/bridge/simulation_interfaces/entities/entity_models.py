@@ -18,6 +18,7 @@ from mujoco_ros.model.errors import (
 )
 from mujoco_ros.model.naming import root_element, to_name, unique_name
 from mujoco_ros.model.pose import PoseConfig
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.scene.assembly import Assembly, assemble, rebuild
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
 from mujoco_ros.model.scene.parts import ScenePart, load_spec, part_from_file, part_from_text
@@ -27,7 +28,6 @@ from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.observer import BoundingBox, Observer
 
 _LOG = logging.getLogger(__name__)
-_SCALAR = (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
 _MOTOR = (
     mujoco.mjtTrn.mjTRN_JOINT,
     mujoco.mjtGain.mjGAIN_FIXED,
@@ -159,7 +159,7 @@ def _fit(gains: Path, part: ScenePart) -> bool:
     """Return whether a gains file fits a robot; there may be several models in one folder."""
     if part.spec is None:
         return False
-    joints = tuple(joint.name for joint in part.spec.joints if joint.type in _SCALAR)
+    joints = tuple(joint.name for joint in part.spec.joints if joint.type in SCALAR_JOINTS)
     driven = tuple(
         actuator.target
         for actuator in part.spec.actuators

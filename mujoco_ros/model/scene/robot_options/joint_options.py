@@ -13,9 +13,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.actuators import joint_effort
-
-SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
-_ON_JOINT = (int(mujoco.mjtTrn.mjTRN_JOINT), int(mujoco.mjtTrn.mjTRN_JOINTINPARENT))
+from mujoco_ros.model.robot.scope import ON_JOINT, SCALAR_JOINTS
 
 
 def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
@@ -43,7 +41,7 @@ def move_keyframe(spec: mujoco.MjSpec, index: int, positions: Mapping[str, float
     _write(model, positions, qpos)
     for actuator in range(model.nactuator):
         joint = int(model.actuator_trnid[actuator, 0])
-        on_joint = model.actuator_trntype[actuator] in _ON_JOINT
+        on_joint = model.actuator_trntype[actuator] in ON_JOINT
         if on_joint and model.joint(joint).name in positions:
             first = int(model.actuator_ctrladr[actuator])
             ctrl[first : first + int(model.actuator_ctrlnum[actuator])] = 0.0
@@ -52,7 +50,7 @@ def move_keyframe(spec: mujoco.MjSpec, index: int, positions: Mapping[str, float
 
 def _write(model: mujoco.MjModel, positions: Mapping[str, float], qpos: np.ndarray) -> None:
     for joint in range(model.njnt):
-        if model.jnt_type[joint] in SCALAR and model.joint(joint).name in positions:
+        if model.jnt_type[joint] in SCALAR_JOINTS and model.joint(joint).name in positions:
             qpos[model.jnt_qposadr[joint]] = positions[model.joint(joint).name]
     for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
         joint, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
@@ -151,7 +149,7 @@ def apply_joint_options(
     Raises:
         UserInputError: A name matches no joint, or a start position is outside the limits.
     """
-    joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR}
+    joints = {joint.name: joint for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     start: dict[str, float] = {}
     for pattern, option in options.items():
         found = [name for name in joints if fnmatchcase(name, pattern)]
@@ -350,7 +348,7 @@ def start_within_limits(
 def _may_exclude_zero(joint: mujoco.MjsJoint) -> bool:
     """Return whether the limits of a joint may exclude its zero, by the spec alone."""
     lower, upper = joint.range
-    return int(joint.type) in SCALAR and not lower <= joint.ref <= upper
+    return int(joint.type) in SCALAR_JOINTS and not lower <= joint.ref <= upper
 
 
 def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
@@ -359,7 +357,7 @@ def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
     return {
         joint.name: float(joint.range.mean())
         for joint in map(model.joint, range(model.njnt))
-        if joint.type[0] in SCALAR
+        if joint.type[0] in SCALAR_JOINTS
         and joint.limited[0]
         and joint.id not in mimics
         and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]

@@ -13,13 +13,13 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, site_frame
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
 from mujoco_ros.model.urdf.exporting.meshes import MeshCache
 from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes, add_inertial, add_origin, text
 
 WORLD = "world"
 
 _JOINT = mujoco.mjtJoint
-_SCALAR = (_JOINT.mjJNT_HINGE, _JOINT.mjJNT_SLIDE)
 
 # Limits of unlimited prismatic joints, for which URDF requires limits.
 _UNBOUNDED = 1e9
@@ -343,7 +343,7 @@ class _Writer:
                 model.eq_type[equality] == mujoco.mjtEq.mjEQ_JOINT
                 and model.eq_active0[equality]
                 and {first, second} <= self._joint_names.keys()
-                and all(_JOINT(model.jnt_type[joint]) in _SCALAR for joint in (first, second))
+                and all(model.jnt_type[joint] in SCALAR_JOINTS for joint in (first, second))
                 and c1 != 0
                 and not any(higher)
             )

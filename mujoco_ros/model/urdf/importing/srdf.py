@@ -9,7 +9,8 @@ from pathlib import Path
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.robot_options.joint_options import SCALAR, add_keyframe
+from mujoco_ros.model.robot.scope import SCALAR_JOINTS
+from mujoco_ros.model.scene.robot_options.joint_options import add_keyframe
 from mujoco_ros.model.urdf.importing.markup import name_of, number, parse_robot
 
 _LOGGER = logging.getLogger(__name__)
@@ -88,7 +89,7 @@ def add_keyframes(spec: mujoco.MjSpec, srdf: Srdf) -> None:
             skipped.append(f"{state.name} of {state.group}")
         else:
             positions.update(state.positions)
-    joints = {joint.name for joint in spec.joints if int(joint.type) in SCALAR}
+    joints = {joint.name for joint in spec.joints if int(joint.type) in SCALAR_JOINTS}
     missing = sorted({it for positions in merged.values() for it in positions}.difference(joints))
     if missing:
         _LOGGER.warning("%s: the robot has no joint: %s", srdf.path, ", ".join(missing))
