@@ -363,7 +363,10 @@ def inspect(
         base_speed=still.base_speed,
         divergences=still.divergences,
         solver=check_solver(plant.model, state_vector(plant.model, plant.data)),
-        messages=(*logged, *(f"MuJoCo compiler: {it}" for it in plant.assembly.compiler_log)),
+        messages=(
+            *logged,
+            *(f"MuJoCo compiler: {warning}" for warning in plant.assembly.compiler_log),
+        ),
         engine_warnings=engine_warnings,
     )
     return report, plant

@@ -88,7 +88,7 @@ class _Client:
 
     @cached_property
     def _folders(self) -> list[str]:
-        return list(dict.fromkeys(os.path.realpath(it) for it in self._find()))
+        return list(dict.fromkeys(os.path.realpath(folder) for folder in self._find()))
 
     def files(self) -> "ClientFiles":
         return ClientFiles(tuple(self._folders), frozenset(self._opened), self._remedy)
@@ -99,7 +99,7 @@ class _Client:
             self._folders.append(folder)
 
     def check(self, named: str, real: str) -> None:
-        if real in self._opened or any(is_within(real, it) for it in self._folders):
+        if real in self._opened or any(is_within(real, folder) for folder in self._folders):
             return
         raise ForbiddenFileError(
             f"'{named}' is not in a folder of which clients may name files: "
@@ -139,7 +139,7 @@ class ClientFiles:
     @contextmanager
     def allowed(self) -> Iterator[None]:
         """Allow only these files to the calls of the block, in its thread."""
-        folders = [Path(it) for it in self.folders]
+        folders = [Path(folder) for folder in self.folders]
         with _block(_Client(lambda: folders, set(self.opened), self.remedy)):
             yield
 
@@ -197,7 +197,9 @@ def is_input(path: Path) -> bool:
         return False
     with suppress(OSError, ValueError):
         status = os.stat(path)
-        return any(os.path.exists(it) and os.path.samestat(os.stat(it), status) for it in current)
+        return any(
+            os.path.exists(read) and os.path.samestat(os.stat(read), status) for read in current
+        )
     return False
 
 

@@ -32,12 +32,16 @@ def to_name(text: str) -> str:
 def unique_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_1, name_2, …"""
     numbered = (f"{name[:_MAX_LENGTH]}_{number}" for number in count(1))
-    return next(it for it in chain([name], numbered) if it not in taken)
+    return next(candidate for candidate in chain([name], numbered) if candidate not in taken)
 
 
 def numbered_name(name: str, taken: Container[str]) -> str:
     """Return a name; if it is taken, the first free one of name_2, name_3, …"""
-    return next(it for it in chain([name], (f"{name}_{n}" for n in count(2))) if it not in taken)
+    return next(
+        candidate
+        for candidate in chain([name], (f"{name}_{n}" for n in count(2)))
+        if candidate not in taken
+    )
 
 
 def topic_token(name: str) -> str:

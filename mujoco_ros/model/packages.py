@@ -101,4 +101,4 @@ def _source_folders() -> list[Path]:
 
 
 def _folders(variable: str) -> list[Path]:
-    return [Path(it) for it in os.environ.get(variable, "").split(os.pathsep) if it]
+    return [Path(folder) for folder in os.environ.get(variable, "").split(os.pathsep) if folder]

@@ -120,7 +120,7 @@ MOST_COLUMNS = 32
 
 def button_methods(panel: Iterable[PanelItem]) -> list[str]:
     """Return the methods that the buttons of a panel and of its forms call."""
-    return [it.method for it in panel if isinstance(it, Button | Form) and it.method]
+    return [item.method for item in panel if isinstance(item, Button | Form) and item.method]
 
 
 def setting_fields(panel: Iterable[PanelItem]) -> list[SettingField]:

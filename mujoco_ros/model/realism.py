@@ -183,7 +183,7 @@ class ElementSelection:
         for pattern in self.match:
             if pattern != "*" and not any(fnmatchcase(name, pattern) for name in known):
                 raise unknown(kind, pattern, known, where=where)
-        return [it for it in known if any(fnmatchcase(it, pattern) for pattern in self.match)]
+        return [name for name in known if any(fnmatchcase(name, pattern) for pattern in self.match)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -28,9 +28,13 @@ def resolve(uri: str, base: Path, packages: Mapping[str, Path] | None = None) ->
             in a package need not exist.
     """
     try:
-        candidates = [it.resolve() for it in _candidates(uri, base, packages)]
+        candidates = [candidate.resolve() for candidate in _candidates(uri, base, packages)]
         # `exists` raises for invalid names and missing permissions.
-        found = (it for it in candidates if it.exists() or archive_above(it) is not None)
+        found = (
+            candidate
+            for candidate in candidates
+            if candidate.exists() or archive_above(candidate) is not None
+        )
         path = next(found, candidates[0])
         check_access(path, uri)
         path = model_on_disk(path)
@@ -55,7 +59,7 @@ def _candidates(uri: str, base: Path, packages: Mapping[str, Path] | None) -> li
         package, _, path = unquote(rest).lstrip("/").partition("/")
         if not PACKAGE_NAME.fullmatch(package):
             raise UserInputError(f"'{uri}' lacks a package name; write package://<package>/<path>")
-        return [it / path for it in package_directories(package, base, packages)]
+        return [folder / path for folder in package_directories(package, base, packages)]
     if scheme == "file":
         parts = urlparse(uri)
         if parts.netloc not in ("", "localhost") or not parts.path:

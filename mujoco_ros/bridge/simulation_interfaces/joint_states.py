@@ -72,7 +72,7 @@ class JointStateService(Component):
         def apply() -> str:
             joints = self._joints
             found = to_request(values, joints, self._registry.snapshot)
-            by_index = {it.joint: it for it in joints.values()}
+            by_index = {joint.joint: joint for joint in joints.values()}
             remarks = set_state(self._simulation, by_index, found)
             self._run.leave_start()
             return remarks

@@ -130,7 +130,9 @@ class WorldServices:
                     problems.append(str(error))
             if problems and not request.continue_on_error:
                 raise RequestRejectedError("; ".join(problems))
-            response.worlds = [_resource(it) for it in dict.fromkeys(found) if passes(it.tags)]
+            response.worlds = [
+                _resource(world) for world in dict.fromkeys(found) if passes(world.tags)
+            ]
 
         self._background.run(responder, fill)
 

@@ -92,7 +92,7 @@ def tendon_of(model: mujoco.MjModel, actuator: int) -> int | None:
 
 def tendon_actuators(model: mujoco.MjModel, tendon: int) -> list[int]:
     """Return the actuators that act on a tendon."""
-    return [it for it in range(model.nactuator) if tendon_of(model, it) == tendon]
+    return [actuator for actuator in range(model.nactuator) if tendon_of(model, actuator) == tendon]
 
 
 def tendon_dofs(model: mujoco.MjModel, tendon: int) -> np.ndarray:
@@ -147,14 +147,14 @@ def find_gripper(
     """
     model = scope.model
     actuators = {
-        scope.short(model.actuator(it).name): it
-        for it in range(model.nactuator)
-        if scope.includes(model.actuator(it).name)
+        scope.short(model.actuator(actuator).name): actuator
+        for actuator in range(model.nactuator)
+        if scope.includes(model.actuator(actuator).name)
     }
     tendons = {
-        scope.short(model.tendon(it).name): it
-        for it in range(model.ntendon)
-        if scope.includes(model.tendon(it).name)
+        scope.short(model.tendon(index).name): index
+        for index in range(model.ntendon)
+        if scope.includes(model.tendon(index).name)
     }
     joint = joints.index(name) if name in joints else None
     if joint is not None and (
@@ -174,7 +174,7 @@ def find_gripper(
         return int(np.flatnonzero(ids == of_joint)[0]), None
     if name in tendons:
         return None, tendons[name]
-    known = dict.fromkeys(it for it in (*joints, *actuators, *tendons) if it)
+    known = dict.fromkeys(each for each in (*joints, *actuators, *tendons) if each)
     raise unknown("joint, actuator or tendon", name, known, where=where)
 
 

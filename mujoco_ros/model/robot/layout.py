@@ -138,7 +138,7 @@ def lay_out(assembly: Assembly) -> ModelLayout:
     prefixes = tuple(part.prefix for part in assembly.parts if part.prefix)
     robots = tuple(
         _robot(
-            Scope(model, part.prefix, tuple(it for it in prefixes if it != part.prefix)),
+            Scope(model, part.prefix, tuple(other for other in prefixes if other != part.prefix)),
             robot,
             config.namespace(robot),
         )
@@ -167,8 +167,8 @@ def lay_out(assembly: Assembly) -> ModelLayout:
             if camera not in of_robot
         ),
         lidars=tuple(
-            resolve_lidar(model, it, where=f"lidar '{it.name}' of the scene")
-            for it in config.lidars
+            resolve_lidar(model, lidar, where=f"lidar '{lidar.name}' of the scene")
+            for lidar in config.lidars
         ),
     )
     _check_frames(model, layout, [frame for frame, _ in objects])
@@ -182,7 +182,11 @@ def _check_frames(model: mujoco.MjModel, layout: ModelLayout, objects: Iterable[
     for robot in layout.robots:
         for body in robot.bodies:
             taken[robot.frame(model.body(body).name)] = f"a body of robot '{robot.name}'"
-        sensors = [robot.sensor_frame(it.frame) for it in robot.every_sensor if it.frame.body >= 0]
+        sensors = [
+            robot.sensor_frame(sensor.frame)
+            for sensor in robot.every_sensor
+            if sensor.frame.body >= 0
+        ]
         for frame in (*sensors, *(lidar.frame for lidar in robot.lidars)):
             taken.setdefault(frame, f"a sensor of robot '{robot.name}'")
     own = [(f"free object '{frame}'", frame) for frame in objects]
@@ -223,11 +227,13 @@ def _robot(scope: Scope, config: RobotConfig, namespace: str) -> RobotLayout:
         where = f"gripper of robot '{config.name}'"
         gripper, tendon = find_gripper(scope, joints.names, joints.ids, config.gripper, where)
     sensors = find_all_sensors(scope)
-    used = {element for found in sensors.values() for it in found for element in it.elements}
+    used = {
+        element for found in sensors.values() for sensor in found for element in sensor.elements
+    }
     states = find_states(scope)
     used.update(state.element for state in states)
     arrays = find_arrays(scope, used)
-    used.update(it.element for it in arrays)
+    used.update(array.element for array in arrays)
     return RobotLayout(
         name=config.name,
         prefix=prefix,

@@ -83,7 +83,7 @@ class Scope:
             for site in range(model.nsite)
             if self._owns(model.site_bodyid[site], model.site(site).name)
         )
-        self.sensors = tuple(it for it in range(model.nsensor) if self._owns_sensor(it))
+        self.sensors = tuple(sensor for sensor in range(model.nsensor) if self._owns_sensor(sensor))
 
     def includes(self, name: str) -> bool:
         """Whether the robot has an element of a name."""

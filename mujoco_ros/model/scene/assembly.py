@@ -228,8 +228,8 @@ def _build(
         except ENGINE_ERRORS as error:
             raise engine_error(f"scene '{config.name}' does not compile", error) from error
     _finish(model, config.name, before)
-    warnings = (it.message for it in caught if issubclass(it.category, UserWarning))
-    log = tuple(dict.fromkeys(" ".join(str(it).split()) for it in warnings))
+    warnings = (warning.message for warning in caught if issubclass(warning.category, UserWarning))
+    log = tuple(dict.fromkeys(" ".join(str(message).split()) for message in warnings))
     return Assembly(
         config=config, model=model, base=base, base_files=files, parts=parts, compiler_log=log
     )
@@ -243,7 +243,12 @@ def _binary(config: SceneConfig) -> Assembly:
         raise UserInputError(
             f"'{path}' is a compiled model, which can only run alone, without a world"
         )
-    if config.cameras or config.lidars or robot.cameras or any(it.body for it in robot.lidars):
+    if (
+        config.cameras
+        or config.lidars
+        or robot.cameras
+        or any(lidar.body for lidar in robot.lidars)
+    ):
         raise UserInputError(
             f"'{path}' is a compiled model, whose cameras cannot be changed and to which nothing "
             "can be added; name its MJCF or URDF"

@@ -69,7 +69,7 @@ def load_inherited() -> None:
 
 def load_libraries(libraries: Iterable[Path | str]) -> None:
     """Load plugin libraries, once per process, also for the child processes that start later."""
-    for library in (Path(it).resolve() for it in libraries):
+    for library in (Path(named).resolve() for named in libraries):
         if library in _loaded:
             continue
         _check_version(library)
@@ -91,7 +91,7 @@ def load_libraries(libraries: Iterable[Path | str]) -> None:
 def registered_plugins() -> tuple[str, ...]:
     """Return the names of the engine plugins of this process, in the order of their slots."""
     plugins = map(plugin_at, range(ENGINE.mjp_pluginCount()))
-    return tuple((it.name or b"").decode(errors="replace") for it in plugins)
+    return tuple((plugin.name or b"").decode(errors="replace") for plugin in plugins)
 
 
 def plugin_at(slot: int) -> EnginePlugin:
@@ -191,7 +191,7 @@ def required_version(library: Path) -> str | None:
             linked = [found.decode() for found in _LINKED.findall(content)]
             headers = [_version(int(found)) for found in _COMPILED.findall(content)]
         found, running = [*linked, *headers], mujoco.mj_versionString()
-        return next((it for it in found if it != running), next(iter(found), None))
+        return next((version for version in found if version != running), next(iter(found), None))
     return None
 
 

@@ -59,8 +59,8 @@ def entities(assembly: Assembly, layout: ModelLayout) -> dict[str, Entity]:
     finder = _Finder(model)
     for robot in layout.robots:
         finder.add_robot(robot)
-    for it in config.objects:
-        finder.add_object(it.name, it.pose)
+    for entity in config.objects:
+        finder.add_object(entity.name, entity.pose)
     finder.add_rest({base.body: frame for frame, base in layout.free_objects})
     return finder.found
 

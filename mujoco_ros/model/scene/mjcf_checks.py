@@ -140,7 +140,7 @@ def _below(path: Path, above: tuple[Path, ...]) -> tuple[Path, ...]:
         UserInputError: It contains itself, or it is too deep.
     """
     if path in above:
-        cycle = " → ".join(it.name for it in (*above[above.index(path) :], path))
+        cycle = " → ".join(each.name for each in (*above[above.index(path) :], path))
         raise ParseError(f"'{path}' contains itself: {cycle}")
     if len(above) >= MAX_FILE_DEPTH:
         raise too_large(str(path), f"files in files, {len(above) + 1} deep", MAX_FILE_DEPTH)
@@ -268,8 +268,8 @@ def _find(
     if "://" in file:
         candidates = [resolve(file, folders[-1], packages)]
     else:
-        candidates = [stands_for(Path(os.path.normpath(it / file))) for it in folders]
-    return next((Path(os.path.realpath(it)) for it in candidates if os.path.isfile(it)), None)
+        candidates = [stands_for(Path(os.path.normpath(folder / file))) for folder in folders]
+    return next((Path(os.path.realpath(path)) for path in candidates if os.path.isfile(path)), None)
 
 
 def _text(path: Path) -> str:

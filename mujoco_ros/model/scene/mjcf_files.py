@@ -124,7 +124,9 @@ def _read(model: _Model, content: bytes, above: tuple[str, ...]) -> mujoco.MjSpe
         if element.tag == "model":
             _add_attached(model, element, above)
         elif element.tag == "flexcomp":  # which the parser reads
-            folders = {it.attributes.get(key, "") for it in model.elements for key in _FOLDERS}
+            folders = {
+                element.attributes.get(key, "") for element in model.elements for key in _FOLDERS
+            }
             for file in element.files:
                 for folder in ("", *folders):
                     _add_asset(model, model.path(file, folder))
@@ -245,10 +247,10 @@ def _named(model: _Model, path: Path, kind: str) -> bytes:
 def _make_paths_absolute(spec: mujoco.MjSpec, model: _Model) -> None:
     """Make the paths in a spec absolute; the spec lacks the folders of attached models."""
     own = {
-        (kind, it.attributes.get("name") or Path(file).stem)
-        for it in model.elements
-        if (kind := _ASSETS.get(it.tag))
-        for file in it.files
+        (kind, element.attributes.get("name") or Path(file).stem)
+        for element in model.elements
+        if (kind := _ASSETS.get(element.tag))
+        for file in element.files
     }
     for reference in list(referenced_files(spec)):
         path = model.path(str(reference.path))

@@ -114,7 +114,7 @@ def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -
 
 
 def _given(options: JointOptions) -> set[str]:
-    return {it.name for it in fields(options) if getattr(options, it.name) is not None}
+    return {field.name for field in fields(options) if getattr(options, field.name) is not None}
 
 
 def _is_name(pattern: str) -> bool:

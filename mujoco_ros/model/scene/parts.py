@@ -119,11 +119,14 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
 
 def _with_sensors(robot: RobotConfig, model: ImportedUrdf) -> RobotConfig:
     """Return a robot with the cameras and lidars of its URDF, which the scene overrides."""
-    cameras, lidars = ({it.name for it in own} for own in (robot.cameras, robot.lidars))
+    cameras, lidars = ({sensor.name for sensor in own} for own in (robot.cameras, robot.lidars))
     return replace(
         robot,
-        cameras=(*robot.cameras, *(it for it in model.cameras if it.name not in cameras)),
-        lidars=(*robot.lidars, *(it for it in model.lidars if it.name not in lidars)),
+        cameras=(
+            *robot.cameras,
+            *(camera for camera in model.cameras if camera.name not in cameras),
+        ),
+        lidars=(*robot.lidars, *(lidar for lidar in model.lidars if lidar.name not in lidars)),
     )
 
 

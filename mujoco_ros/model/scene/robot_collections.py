@@ -109,5 +109,5 @@ def _is_model(path: Path) -> bool:
 
 def folder_name(path: Path) -> str:
     """Return the name of the robot's folder: ``talos`` for ``talos_data/robots/full.urdf``."""
-    folder = next(it for it in path.parents if it.name not in _GENERIC)
+    folder = next(above for above in path.parents if above.name not in _GENERIC)
     return _SUFFIX.sub("", folder.name)

@@ -97,7 +97,9 @@ def _folder_of(scene: str) -> Iterator[Path]:
     """Yield the folder of a scene, and of the package around it, unless it has a user's home."""
     with suppress(UserInputError):
         path = scene_path(scene)
-        folder = next((it for it in path.parents if (it / "package.xml").is_file()), path.parent)
+        folder = next(
+            (above for above in path.parents if (above / "package.xml").is_file()), path.parent
+        )
         # A scene in the home folder is no reason to open all of it to clients.
         if not Path(os.path.realpath(Path.home())).is_relative_to(os.path.realpath(folder)):
             yield folder

@@ -216,7 +216,7 @@ def resolve_camera(
     """
     width, height = _resolution(model.cam_resolution[camera])
     _check_resolution(f"camera '{name}'", width, height)
-    config = next((it for it in configs if it.name == name), CameraConfig(name=name))
+    config = next((entry for entry in configs if entry.name == name), CameraConfig(name=name))
     return Camera(
         name=name,
         namespace=namespace,

@@ -204,7 +204,7 @@ def resolve_lidar(
     """
     name = config.name if config.site is None else config.site
     names = [model.site(site).name for site in range(model.nsite)]
-    own = [it.removeprefix(prefix) for it in names if it.startswith(prefix)]
+    own = [site_name.removeprefix(prefix) for site_name in names if site_name.startswith(prefix)]
     _check_site(own, name, where)
     site = names.index(prefix + name)
     return Lidar(

@@ -163,14 +163,14 @@ def find_sensor_site(model: mujoco.MjModel, prefix: str, name: str) -> int:
         UserInputError: Several sites have the same name in topics.
     """
     token = topic_token(name)
-    names = {it: model.site(it).name or f"{prefix}site{it}" for it in range(model.nsite)}
+    names = {site: model.site(site).name or f"{prefix}site{site}" for site in range(model.nsite)}
     found = [
         site
-        for site, it in names.items()
-        if it.startswith(prefix) and topic_token(it.removeprefix(prefix)) == token
+        for site, full_name in names.items()
+        if full_name.startswith(prefix) and topic_token(full_name.removeprefix(prefix)) == token
     ]
     if len(found) > 1:
-        raise ambiguous(f"site of '{name}'", [names[it] for it in found], "rename one of them")
+        raise ambiguous(f"site of '{name}'", [names[site] for site in found], "rename one of them")
     return found[0] if found else -1
 
 
@@ -199,17 +199,17 @@ def _grouped(scope: Scope, kind: SensorKind) -> Iterator[tuple[_Place, _Elements
     model = scope.model
     groups: dict[_Place, dict[str, list[int]]] = {}
     for sensor in scope.sensors:
-        for it in kind.measurements:
+        for measurement in kind.measurements:
             place = _place(model, sensor)
             at_site = place[0] == _SITE and place[3] < 0
             if (
-                mujoco.mjtSensor(model.sensor_type[sensor]) in it.sensors
+                mujoco.mjtSensor(model.sensor_type[sensor]) in measurement.sensors
                 and (kind.is_of_frame or at_site)
                 and kind.supports(model, sensor)
             ):
                 if len(kind.measurements) == 1:
-                    yield place, {it.name: sensor}
-                groups.setdefault(place, {}).setdefault(it.name, []).append(sensor)
+                    yield place, {measurement.name: sensor}
+                groups.setdefault(place, {}).setdefault(measurement.name, []).append(sensor)
     if len(kind.measurements) > 1:
         for place, of_type in sorted(groups.items(), key=lambda group: group[0]):
             # The second sensors of each type on an object are another sensor.
@@ -235,9 +235,13 @@ def _place(model: mujoco.MjModel, sensor: int) -> _Place:
 
 def _is_complete(kind: SensorKind, elements: _Elements, used: Collection[int]) -> bool:
     return any(
-        it.name in elements and not it.is_auxiliary and elements[it.name] not in used
-        for it in kind.measurements
-    ) and all(it.name in elements or it.is_optional for it in kind.measurements)
+        measurement.name in elements
+        and not measurement.is_auxiliary
+        and elements[measurement.name] not in used
+        for measurement in kind.measurements
+    ) and all(
+        measurement.name in elements or measurement.is_optional for measurement in kind.measurements
+    )
 
 
 def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) -> str:
@@ -254,8 +258,11 @@ def _name(scope: Scope, kind: SensorKind, place: _Place, elements: _Elements) ->
 def _unused_name(names: Collection[str], sensor: int, taken: set[str]) -> str:
     """Return the first of some names whose topic is not taken, or else one with a number."""
     *_, last = names
-    tokens = {topic_token(it) for it in taken}
-    return next((it for it in names if topic_token(it) not in tokens), f"{last}_{sensor}")
+    tokens = {topic_token(name) for name in taken}
+    return next(
+        (candidate for candidate in names if topic_token(candidate) not in tokens),
+        f"{last}_{sensor}",
+    )
 
 
 def _sensor(
@@ -294,9 +301,9 @@ class Distances:
         """Find the distances that the rangefinders of `model` report."""
         ranges = np.flatnonzero(model.sensor_type == _TYPE.mjSENS_RANGEFINDER).tolist()
         found = [
-            (it, farthest_distance(model, sensor))
+            (address, farthest_distance(model, sensor))
             for sensor in ranges
-            for it in distance_addresses(model, sensor)
+            for address in distance_addresses(model, sensor)
         ]
         self.addresses = np.array([address for address, _ in found], dtype=np.intp)
         self._farthest = np.array([farthest for _, farthest in found])

@@ -81,7 +81,7 @@ def add_all(
 def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart) -> None:
     """Reject a robot or object beyond the limits of a scene."""
     added = [part, *others]
-    robots = sum(isinstance(it.config, RobotConfig) for it in added)
+    robots = sum(isinstance(part.config, RobotConfig) for part in added)
     for kind, count, limit in (
         ("robots", len(assembly.config.robots) + robots, MAX_ROBOTS),
         ("objects", len(assembly.config.objects) + len(added) - robots, MAX_OBJECTS),
@@ -247,7 +247,9 @@ class SpawnServices:
 
             def done(outcomes: _Outcomes) -> None:
                 rest = iter(outcomes)
-                merged = [next(rest) if isinstance(it, SpawnRequest) else it for it in spawns]
+                merged = [
+                    next(rest) if isinstance(spawn, SpawnRequest) else spawn for spawn in spawns
+                ]
                 responder.complete(partial(fill, merged))
 
             if valid:
@@ -255,7 +257,7 @@ class SpawnServices:
             else:
                 done([])
 
-        if all(isinstance(it, RequestRejectedError) or it.in_world for it in spawns):
+        if all(isinstance(spawn, RequestRejectedError) or spawn.in_world for spawn in spawns):
             change(spawns)
         else:
             self._registry.observe(

@@ -103,7 +103,7 @@ class JointOptions:
     def updated(self, other: "JointOptions") -> "JointOptions":
         """Return these settings with the values of others."""
         values = {field.name: getattr(other, field.name) for field in fields(other)}
-        return replace(self, **{name: it for name, it in values.items() if it is not None})
+        return replace(self, **{name: value for name, value in values.items() if value is not None})
 
 
 def gain_options(
@@ -215,7 +215,9 @@ def derive_velocity_gains(
         carried = [float(compiled.dof_M0[compiled.jnt_dofadr[joint]]) for joint in joints]
         least = [LEAST_INERTIA[mujoco.mjtJoint(compiled.jnt_type[joint])] for joint in joints]
         most = DAMPING_RATIO * rate * compiled.opt.timestep
-        return [min(max(it, low), it / most) for it, low in zip(carried, least, strict=True)]
+        return [
+            min(max(moment, low), moment / most) for moment, low in zip(carried, least, strict=True)
+        ]
 
     for name, inertia in zip(servos, computed_once("inertias", inertias), strict=True):
         actuator = spec.actuator(name)

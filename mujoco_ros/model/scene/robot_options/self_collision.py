@@ -25,7 +25,7 @@ def exclude_pairs(spec: mujoco.MjSpec, pairs: Iterable[tuple[str, str]], where: 
         UserInputError: A link does not exist, or both are the same.
     """
     links = [body.name for body in spec.bodies[1:]]
-    excluded = {frozenset((it.bodyname1, it.bodyname2)) for it in spec.excludes}
+    excluded = {frozenset((exclude.bodyname1, exclude.bodyname2)) for exclude in spec.excludes}
     for first, second in pairs:
         for name in (first, second):
             if name not in links:

@@ -191,14 +191,16 @@ def import_urdf(
 
     builder.log_warnings(computed_once("masses", masses))
     hardware.log(urdf)
-    servos = {it.name for it in urdf.joints.values() if it.drive == "velocity"}
+    servos = {joint.name for joint in urdf.joints.values() if joint.drive == "velocity"}
     return ImportedUrdf(
         spec=spec,
         model=model,
         cameras=hardware.cameras,
         lidars=hardware.lidars,
         start=hardware.control.initial,
-        velocity_servos=tuple(it.name for it in spec.actuators if it.name in servos),
+        velocity_servos=tuple(
+            actuator.name for actuator in spec.actuators if actuator.name in servos
+        ),
     )
 
 

@@ -84,7 +84,10 @@ def _add_scalar_joint(
 def _add_drive(spec: mujoco.MjSpec, joint: UrdfJoint) -> None:
     if joint.drive == "none":
         return
-    if any(it.trntype in ON_JOINT and it.target == joint.name for it in spec.actuators):
+    if any(
+        actuator.trntype in ON_JOINT and actuator.target == joint.name
+        for actuator in spec.actuators
+    ):
         return  # an actuator of the <mujoco> extension
     drive = spec.add_actuator(name=joint.name, target=joint.name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
     if joint.drive == "velocity":

@@ -131,7 +131,7 @@ def read_mesh(path: Path) -> MeshData:
     """
     suffix = path.suffix.lower().removeprefix(".")
     if suffix not in _READ:
-        known = ", ".join(f".{it}" for it in sorted({*_NATIVE, *_READ} - {suffix}))
+        known = ", ".join(f".{known}" for known in sorted({*_NATIVE, *_READ} - {suffix}))
         raise UserInputError(f"mesh '{path}': '{path.suffix}' is not one of {known}")
     content = read_file(path, "mesh")
     if suffix == "gltf":  # whose mesh is in further files

@@ -143,10 +143,12 @@ def read_urdf(path: Path, text: str | None = None) -> Urdf:
     colours = _colours(robot, str(path))
     elements = robot.findall("link")
     check_count("links", elements, MAX_LINKS, str(path))
-    links = _by_name("link", (_link(it, colours, str(path)) for it in elements), path)
+    links = _by_name("link", (_link(element, colours, str(path)) for element in elements), path)
     if not links:
         raise UserInputError(f"{path}: the robot has no link")
-    joints = _by_name("joint", (_joint(it, str(path)) for it in robot.findall("joint")), path)
+    joints = _by_name(
+        "joint", (_joint(element, str(path)) for element in robot.findall("joint")), path
+    )
     root, below = _tree(links, joints, str(path))
     for joint in joints.values():
         _check_mimic(joint, joints, str(path))

@@ -255,7 +255,7 @@ def _expand(
         raise
     # xacro and the expressions in the file raise exceptions of any type.
     except Exception as error:
-        file = next((it for it in reversed(xacro.filestack or []) if it), str(path))
+        file = next((opened for opened in reversed(xacro.filestack or []) if opened), str(path))
         inside = "" if Path(file) == path else f" (in {file})"
         reason = _reason(error)
         lacks = reason.startswith("Undefined substitution argument")

@@ -109,7 +109,9 @@ def lidar_of(
     Raises:
         UserInputError: The lidar is impossible.
     """
-    content = next((it for it in map(element.find, ("ray", "lidar")) if it is not None), None)
+    content = next(
+        (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
+    )
     if content is None:
         return None
     samples, low, high = _fan(content, "horizontal", 360, math.pi, usage)
@@ -194,7 +196,7 @@ def site_sensor_of(
         named = element.findall("contact/collision")
         for collision in named:
             usage.use(collision)
-        collisions = tuple((it.text or "").strip() for it in named)
+        collisions = tuple((collision.text or "").strip() for collision in named)
         return SensorRequest(
             element=element, name=name, type=SensorType.CONTACT, link=link, collisions=collisions
         )
@@ -363,8 +365,8 @@ def _read_plugin(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Us
         usage.use(plugin)
         link = urdf.joints[joint].child
         found.sensors.append(_of_plugin(plugin, SensorType.FORCE_TORQUE, link=link, joint=joint))
-    elif any(it in file for it in _WHEEL_DRIVES):
-        wheels = [it for it in plugin if it.tag.lower().endswith("joint")]
+    elif any(drive in file for drive in _WHEEL_DRIVES):
+        wheels = [child for child in plugin if child.tag.lower().endswith("joint")]
         for wheel in wheels:
             if (wheel.text or "").strip() in urdf.joints:
                 usage.use(wheel)
@@ -382,7 +384,9 @@ def _of_plugin(
 
 def _read_mimic(plugin: ET.Element, urdf: Urdf, found: GazeboContent, usage: Usage) -> None:
     leader, joint = (plugin.findtext(tag, "").strip() for tag in ("joint", "mimicJoint"))
-    scalar = [name for name, it in urdf.joints.items() if it.type in SCALAR_TYPES]
+    scalar = [
+        name for name, scalar_joint in urdf.joints.items() if scalar_joint.type in SCALAR_TYPES
+    ]
     if joint not in scalar or leader not in scalar or joint == leader:
         return
     usage.use(plugin)

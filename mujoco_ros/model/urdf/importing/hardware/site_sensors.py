@@ -62,7 +62,7 @@ class LinkTree:
 
     def __init__(self, urdf: Urdf) -> None:
         self._links = urdf.links
-        self._above: dict[str, UrdfJoint] = {it.child: it for it in urdf.joints.values()}
+        self._above: dict[str, UrdfJoint] = {joint.child: joint for joint in urdf.joints.values()}
         self._has_mass: set[str] = set()
         for joint, link in reversed(list(urdf.depth_first())):
             if link.inertial is not None:
@@ -150,7 +150,7 @@ def add_site_sensors(
 class _Sites:
     def __init__(self, spec: mujoco.MjSpec, urdf: Urdf) -> None:
         self._spec, self._urdf, self._tree = spec, urdf, LinkTree(urdf)
-        self._names = {it.name for it in (*spec.sites, *spec.sensors)}
+        self._names = {element.name for element in (*spec.sites, *spec.sensors)}
         self._placed: set[tuple[SensorType, str]] = set()  # by name and by link
         self._model: mujoco.MjModel | None = None
 
@@ -221,7 +221,7 @@ class _Sites:
         self._model = model = self._model or self._spec.compile()
         of_body = model.geom_bodyid == model.body(body.name).id
         geoms = np.flatnonzero(of_body & (model.geom_contype != 0)).tolist()
-        geoms = [it for it in geoms if model.geom(it).name in collisions] or geoms
+        geoms = [geom for geom in geoms if model.geom(geom).name in collisions] or geoms
         lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
         for geom in geoms:
             within = Pose(position=model.geom_pos[geom], quat_wxyz=model.geom_quat[geom])

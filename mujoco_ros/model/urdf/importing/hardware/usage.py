@@ -28,11 +28,11 @@ class Usage:
 
     def use_all(self, element: ET.Element) -> None:
         """Record that an element and everything in it is used, or concerns other programs only."""
-        self._used.update(id(it) for it in element.iter())
+        self._used.update(id(each) for each in element.iter())
 
     def reject(self, element: ET.Element, reason: str) -> None:
         """Record that an element and everything in it is not used, and why."""
-        self._used.difference_update(id(it) for it in element.iter())
+        self._used.difference_update(id(each) for each in element.iter())
         self._reasons[id(element)] = reason
 
     def text(self, parent: ET.Element, path: str) -> str:
@@ -78,7 +78,7 @@ class Usage:
 
     def _count(self, element: ET.Element, above: str, counts: Counter[str]) -> None:
         label = above + _label(element)
-        if not any(id(it) in self._used for it in element.iter()):
+        if not any(id(each) in self._used for each in element.iter()):
             reason = self._reasons.get(id(element))
             counts[f"{label}: {reason}" if reason else label] += 1
             return
