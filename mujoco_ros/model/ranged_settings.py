@@ -84,9 +84,6 @@ def read_settings(settings: type, values: Mapping[str, Any], where: str) -> Any:
         settings: Their class.
         values: The values that the scene gives.
         where: Begins error messages.
-
-    Raises:
-        UserInputError: A value has no such setting, the wrong type, or is out of bounds.
     """
     bounds_of(settings)
     read: Any = from_dict(settings, values, where)

@@ -264,9 +264,6 @@ def resolve_profile(
     Args:
         config: The configuration; its values override entries with the same name.
         path: Returns the path of a file that the scene names.
-
-    Raises:
-        UserInputError: There is no such profile, or it or a value is invalid.
     """
     if not config.profile:
         return config
@@ -284,9 +281,6 @@ def load_profiles(names: str, path: Callable[[str], Path], where: str) -> Realis
     Args:
         names: Names of shipped profiles, or YAML files, separated by commas.
         path: Returns the path of a file that the scene names.
-
-    Raises:
-        UserInputError: There is no such profile, or it is invalid.
     """
     found = RealismConfig()
     for name in names.split(","):

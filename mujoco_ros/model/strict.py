@@ -44,11 +44,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
 
 
 def _check_size(node: yaml.Node, sizes: dict[yaml.Node, int]) -> int:
-    """Return the number of values of a node; `sizes` has the numbers of other nodes.
-
-    Raises:
-        UserInputError: There are too many.
-    """
+    """Return the number of values of a node; `sizes` has the numbers of other nodes."""
     if sizes.get(node) == 0:
         raise UserInputError(f"line {node.start_mark.line + 1}: a value contains itself")
     if node not in sizes:

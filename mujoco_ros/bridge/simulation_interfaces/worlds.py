@@ -137,11 +137,7 @@ class WorldServices:
         self._background.run(responder, fill)
 
     def _loaded(self, responder: Responder) -> WorldDescription:
-        """Return the loaded world.
-
-        Raises:
-            RequestRejectedError: There is none.
-        """
+        """Return the loaded world."""
         if self.current is None:
             raise RequestRejectedError("no world is loaded", responder.response.NO_WORLD_LOADED)
         return self.current

@@ -39,9 +39,6 @@ def check_numbers(model: mujoco.MjModel) -> None:
     """Reject numbers that messages cannot contain, or with which a step would fail.
 
     Limits may be infinite.
-
-    Raises:
-        UserInputError: There is such a number; the message names its element.
     """
     for array in _ORDER:
         numbers = getattr(model, array)

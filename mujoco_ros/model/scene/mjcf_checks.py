@@ -134,11 +134,7 @@ class _Walk:
 
 
 def _below(path: Path, above: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files down to a path that those `above` contain.
-
-    Raises:
-        UserInputError: It contains itself, or it is too deep.
-    """
+    """Return the files down to a path that those `above` contain."""
     if path in above:
         cycle = " → ".join(each.name for each in (*above[above.index(path) :], path))
         raise ParseError(f"'{path}' contains itself: {cycle}")
@@ -281,11 +277,7 @@ def _text(path: Path) -> str:
 
 
 def _entries(tag: Tag, where: str) -> int:
-    """Return the number of elements that a tag stands for.
-
-    Raises:
-        UserInputError: It is a height field that is too large to be allocated.
-    """
+    """Return the number of elements that a tag stands for."""
     if tag.name == "hfield":
         field = tag.attributes
         cells = _number(field, "nrow") * _number(field, "ncol")

@@ -37,10 +37,6 @@ def find_robot(collection: str, robot: str) -> Path:
             folder in the cache of robot_descriptions, or ``menagerie``.
         robot: Name of a model file without its suffix, and without ``_robot``, or of the folder of
             a robot, whose first model is taken if none has its name.
-
-    Raises:
-        MissingFileError: There is no such collection.
-        UserInputError: There is no such robot.
     """
     files = sorted(set(_model_files(collection)))
     if not files:

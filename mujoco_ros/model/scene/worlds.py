@@ -155,7 +155,6 @@ def load_world(reference: str) -> Assembly:
 
     Raises:
         NativeCodeError: It has a plugin that the scene at start did not load.
-        UserInputError: It does not exist, or its content is invalid.
     """
     config = _allowed_for_clients(load_scene(reference))
     if config.merged or Path(config.robots[0].model).suffix == ".mjb":

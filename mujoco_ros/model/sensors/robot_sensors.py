@@ -180,9 +180,6 @@ def choose_imu(model: mujoco.MjModel, sites: Mapping[str, int], base: int) -> st
     Args:
         sites: Sites of the IMUs by name; at least one.
         base: Body of the base, with those welded to it.
-
-    Raises:
-        UserInputError: There are several.
     """
     bodies = {name: int(model.site_bodyid[site]) for name, site in sites.items()}
     part = model.body_weldid[base]

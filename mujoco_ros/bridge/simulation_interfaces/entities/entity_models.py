@@ -90,11 +90,7 @@ class SpawnRequest:
 
 
 def build_alone(spawn: SpawnRequest, taken: frozenset[str], scene: str) -> None:
-    """Read the model of an entity, and add it to an empty world.
-
-    Raises:
-        UserInputError: It cannot be read or compiled.
-    """
+    """Read the model of an entity, and add it to an empty world."""
     rebuild(empty_world(scene), add=[read_entity(spawn, taken)])
 
 
@@ -122,11 +118,7 @@ def initial_box(path: Path) -> BoundingBox | None:
 
 
 def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
-    """Read the model of an entity, whose name is not one of those that are taken.
-
-    Raises:
-        UserInputError: It cannot be read.
-    """
+    """Read the model of an entity, whose name is not one of those that are taken."""
     pose = PoseConfig(
         xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
     )

@@ -59,11 +59,7 @@ def read_pose(pose: Pose) -> np.ndarray:
 
 
 def checked_pose(found: np.ndarray) -> np.ndarray:
-    """Return a pose, position and quaternion wxyz, with a unit quaternion.  # (7,).
-
-    Raises:
-        ValueError: As `read_pose`.
-    """
+    """Return a pose, position and quaternion wxyz, with a unit quaternion.  # (7,)."""
     _check(found, ("x", "y", "z"), "position", _FARTHEST_M)
     _check(found[3:], ("w", "x", "y", "z"), "orientation", 2.0)
     length = float(np.linalg.norm(found[3:]))
@@ -83,11 +79,7 @@ def read_twist(twist: Twist) -> np.ndarray:
 
 
 def checked_twist(found: np.ndarray) -> np.ndarray:
-    """Return linear [m/s] and angular velocity [rad/s], if they are finite.  # (6,).
-
-    Raises:
-        ValueError: As `read_twist`.
-    """
+    """Return linear [m/s] and angular velocity [rad/s], if they are finite.  # (6,)."""
     _check(found, ("x", "y", "z"), "linear velocity", _FASTEST)
     _check(found[3:], ("x", "y", "z"), "angular velocity", _FASTEST)
     return found

@@ -108,11 +108,7 @@ class EntitySnapshot:
     observer: Observer
 
     def entity(self, name: str) -> Entity:
-        """Return an entity.
-
-        Raises:
-            RequestRejectedError: There is no such entity.
-        """
+        """Return an entity."""
         if name not in self.entities:
             raise not_found("entity", name, self.entities)
         return self.entities[name]
@@ -216,11 +212,7 @@ class EntityRegistry(Component):
         self.spawned.clear()
 
     def entity(self, name: str) -> Entity:
-        """Return an entity of the current model.
-
-        Raises:
-            RequestRejectedError: There is no such entity.
-        """
+        """Return an entity of the current model."""
         return self.snapshot.entity(name)
 
     def info(self, entity: Entity) -> EntityInfo:

@@ -198,11 +198,7 @@ class SpawnServices:
         self._models.change(build, done)
 
     def _read(self, request: Any) -> SpawnRequest:
-        """Return the content of a request of SpawnEntity or of a part of SpawnEntities.
-
-        Raises:
-            RequestRejectedError: It is invalid.
-        """
+        """Return the content of a request of SpawnEntity or of a part of SpawnEntities."""
         self._check_possible()
         namespace = request.entity_namespace.strip("/") or None
         if namespace is not None and (
@@ -288,11 +284,7 @@ class SpawnServices:
 
 
 def _report(response: Any, outcomes: _Outcomes) -> None:
-    """Fill in the response of SpawnEntities.
-
-    Raises:
-        RequestRejectedError: An entity was not spawned.
-    """
+    """Fill in the response of SpawnEntities."""
     failed = 0
     for outcome in outcomes:
         report = simulation_interfaces.msg.SpawnResult()

@@ -69,7 +69,6 @@ def decompose_meshes(
             same link, the last one counts.
 
     Raises:
-        MissingExtraError: The decomposition is not installed.
         UserInputError: A name matches no link with a collision mesh, or a contact pair or sensor
             names a mesh that would be replaced.
     """

@@ -85,10 +85,6 @@ def find_mesh(
         uri: ``package://``, ``file://`` or a path relative to the URDF.
         urdf: The URDF file; a package around it need not be installed.
         meshdir: Folder relative to the URDF, from the ``<mujoco><compiler>`` extension.
-
-    Raises:
-        MissingAssetError: The file or its package does not exist.
-        UserInputError: The URI is wrong.
     """
     base = urdf.parent.resolve()
     named = [uri]

@@ -104,7 +104,6 @@ class Evaluator:
 
         Raises:
             ForbiddenExpressionError: It contains a name or an attribute that is not admitted.
-            Exception: Any other, as the expression raises it.
         """
         code = _compiled(text.strip())
         # A parameter of a macro may have one of these names, so they are set each time.
@@ -309,11 +308,7 @@ def _open(files: list[str], path: str) -> io.TextIOWrapper:
 
 
 def _reason(error: BaseException) -> str:
-    """Return the reason of an exception, which others may wrap.
-
-    Raises:
-        MemoryError: It was one.
-    """
+    """Return the reason of an exception, which others may wrap."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, MemoryError):

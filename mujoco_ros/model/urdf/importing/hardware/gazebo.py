@@ -57,9 +57,6 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
 
     Args:
         name: Name of the first camera; others append theirs.
-
-    Raises:
-        UserInputError: A camera is impossible.
     """
     pose = sensor_pose(element, link, usage)
     rate = usage.value(element, "update_rate")
@@ -105,9 +102,6 @@ def lidar_of(
     """Return the lidar of a sensor, and its pose in its link; None without a scan.
 
     The lidar is at a site of its name.
-
-    Raises:
-        UserInputError: The lidar is impossible.
     """
     content = next(
         (child for child in map(element.find, ("ray", "lidar")) if child is not None), None
