@@ -160,6 +160,7 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
         effort = joint_effort(plant.model, joint) if modes[i] else math.inf
         low, high = (float(end) for end in model.jnt_range[joint])
         root = math.sqrt(kp * mass) if holds else 0.0
+        passive = float(np.ravel(model.dof_damping[dof])[0])
         entries.append(
             JointEntry(
                 name=name,
@@ -172,7 +173,7 @@ def joint_entries(plant: Plant, still: Standstill, index: int) -> tuple[JointEnt
                 kd=kd if holds else None,
                 inertia=mass,
                 bandwidth=math.sqrt(kp / mass) / (2 * math.pi) if holds else None,
-                damping_ratio=(kd + _damping(model, dof)) / (2 * root) if root else None,
+                damping_ratio=(kd + passive) / (2 * root) if root else None,
                 sag=abs(float(load[dof])) / kp if holds and not robot.bases else None,
                 drift=float(still.drift[columns][i]),
                 speed=float(still.speed[columns][i]),
@@ -186,10 +187,6 @@ def _drive(modes: Sequence[Mode], *, held: bool) -> str:
     if modes:
         return ", ".join(dict.fromkeys(map(str, modes)))
     return "tendon or other" if held else ""
-
-
-def _damping(model: mujoco.MjModel, dof: int) -> float:
-    return float(np.ravel(model.dof_damping[dof])[0])
 
 
 def _unlimited(model: mujoco.MjModel) -> mujoco.MjModel:

@@ -93,18 +93,13 @@ def root_element(text: str) -> tuple[str, str]:
 def header_comment(text: str) -> str:
     """Return the first sentence of the first comment in an XML or YAML text; empty if none."""
     begin = text[:HEADER_CHARACTERS]
-    comment = (_xml_comment if begin.lstrip().startswith("<") else _yaml_comment)(begin)
+    if begin.lstrip().startswith("<"):
+        comment, end, _ = begin.partition("<!--")[2].partition("-->")
+        comment = comment if end else ""
+    else:
+        lines = [line.strip() for line in begin.splitlines()]
+        comments = dropwhile(lambda line: not line.startswith("#"), lines)
+        comment = " ".join(takewhile(lambda line: not line or line.startswith("#"), comments))
     words = " ".join(comment.replace("#", " ").split())
     sentence = _SENTENCE.match(words)
     return sentence.group() if sentence else words
-
-
-def _xml_comment(text: str) -> str:
-    comment, end, _ = text.partition("<!--")[2].partition("-->")
-    return comment if end else ""
-
-
-def _yaml_comment(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines()]
-    comments = dropwhile(lambda line: not line.startswith("#"), lines)
-    return " ".join(takewhile(lambda line: not line or line.startswith("#"), comments))

@@ -1,7 +1,5 @@
 """Numbers that MuJoCo's compiler accepts, but that no robot has."""
 
-from typing import Any
-
 import mujoco
 import numpy as np
 
@@ -49,8 +47,9 @@ def check_numbers(model: mujoco.MjModel) -> None:
     for name in dir(model.opt):
         value = np.asarray(getattr(model.opt, name)) if not name.startswith("_") else np.zeros(1)
         if value.dtype.kind == "f" and not np.all(np.abs(value) <= _LARGEST):
+            shown = " ".join(f"{number:g}" for number in np.atleast_1d(value))
             raise UserInputError(
-                f"option '{name}' of the model is {_shown(value)}; numbers of at most "
+                f"option '{name}' of the model is {shown}; numbers of at most "
                 f"{_LARGEST:g} are allowed"
             )
     if not model.opt.timestep > 0.0:
@@ -109,7 +108,3 @@ def _element(model: mujoco.MjModel, array: str, row: int) -> str:
     if find is None or (first is None and count is not None and row >= count):
         return f"{array}[{row}]"
     return f"{kind} '{find(row).name}'"
-
-
-def _shown(value: Any) -> str:
-    return " ".join(f"{number:g}" for number in np.atleast_1d(value))

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fnmatch import fnmatchcase
-from typing import Protocol, TypeVar
+from typing import Any, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.realism import RealismConfig, merged
@@ -41,16 +41,8 @@ class SceneOverlay:
     robots: tuple[RobotOverlay, ...] = ()
 
 
-class _Robot(Protocol):
-    @property
-    def name(self) -> str: ...
-    @property
-    def joints(self) -> dict[str, JointOptions]: ...
-    @property
-    def realism(self) -> RealismConfig | None: ...
-
-
-R = TypeVar("R", bound=_Robot)
+R = TypeVar("R", bound=Any)
+"""`RobotConfig`, whose module needs this one."""
 
 
 def overlaid(robots: Sequence[R], overlays: Sequence[RobotOverlay]) -> tuple[R, ...]:
@@ -83,7 +75,8 @@ def _overlaid(robot: R, overlay: RobotOverlay) -> R:
         realism = merged(robot.realism, realism)
     if realism is None:
         realism = robot.realism
-    return replace(robot, joints=joints, realism=realism)  # type: ignore[type-var]
+    changed: R = replace(robot, joints=joints, realism=realism)
+    return changed
 
 
 def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -> None:

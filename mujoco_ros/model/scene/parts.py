@@ -204,7 +204,9 @@ def part_from_text(
     """
     kind = next((tag.name for tag in tags(text)), "")
     if kind == "mujoco":
-        model, urdf = ImportedUrdf(spec=_mjcf_text(text, f"the text of '{name}'")), None
+        where, urdf = f"the text of '{name}'", None
+        check_text(text, where)
+        model = ImportedUrdf(spec=_checked(read_mjcf_text(text, where), where))
     elif kind == "robot":
         check_characters(text, f"the text of '{name}'")
         model, urdf = import_urdf(NO_FOLDER / f"{name}.urdf", text), text
@@ -254,18 +256,7 @@ def _load(path: Path, owner: str, packages: Mapping[str, Path] | None = None) ->
         note_file(path)
         return import_urdf(path, packages=packages)
     check_files(path, packages)
-    spec = read_mjcf(path, str(path), packages)
-    check_spec(spec, str(path))
-    _name_unnamed(spec)
-    return ImportedUrdf(spec=spec)
-
-
-def _mjcf_text(text: str, where: str) -> mujoco.MjSpec:
-    check_text(text, where)
-    spec = read_mjcf_text(text, where)
-    check_spec(spec, where)
-    _name_unnamed(spec)
-    return spec
+    return ImportedUrdf(spec=_checked(read_mjcf(path, str(path), packages), str(path)))
 
 
 def _config(
@@ -282,8 +273,9 @@ def _config(
     return ObjectConfig(name=name, model=model, pose=pose)
 
 
-def _name_unnamed(spec: mujoco.MjSpec) -> None:
-    """Name the unnamed elements that have ROS interfaces or can only be found by name."""
+def _checked(spec: mujoco.MjSpec, where: str) -> mujoco.MjSpec:
+    """Return a spec in which all elements that ROS or a search needs have a name."""
+    check_spec(spec, where)
     for kind, elements in (
         ("body", spec.bodies[1:]),
         ("joint", spec.joints),
@@ -298,3 +290,4 @@ def _name_unnamed(spec: mujoco.MjSpec) -> None:
             if not element.name:
                 name = f"{kind}{index}"
                 element.name = name if name not in taken else f"unnamed_{name}"
+    return spec

@@ -41,15 +41,6 @@ class SensorFrame:
 WORLD_FRAME = SensorFrame("world", is_global=True)
 
 
-def reference_frame(scope: Scope, kind: int, element: int) -> SensorFrame:
-    """Return the frame of the reference of a MuJoCo sensor; the world if it has none.
-
-    Args:
-        kind: Type of the reference, one of `mujoco.mjtObj`.
-    """
-    return WORLD_FRAME if element < 0 else object_frame(scope, kind, element)
-
-
 def object_frame(
     scope: Scope,
     kind: int,
@@ -271,11 +262,10 @@ def _sensor(
             constants |= kind.constants(scope.model, elements[measurement.name])
         else:
             constants |= measurement.absence
-    frame = (
-        reference_frame(scope, *place[2:])
-        if kind.is_of_frame
-        else object_frame(scope, *place[:2], kind.frame_suffix, kind.frame_quat_wxyz)
-    )
+    if not kind.is_of_frame:
+        frame = object_frame(scope, *place[:2], kind.frame_suffix, kind.frame_quat_wxyz)
+    else:
+        frame = WORLD_FRAME if place[3] < 0 else object_frame(scope, *place[2:])
     addresses = scope.model.sensor_adr
     return RobotSensor(
         name=name,

@@ -125,10 +125,11 @@ class NamedPoses:
 
         def fill(snapshot: EntitySnapshot) -> None:
             observer = snapshot.observer
+            model = observer.model
             responder.response.poses = [
                 NamedPose(
                     name=name,
-                    description=f"site on body '{_body_name(observer.model, site)}'",
+                    description=f"site on body '{model.body(model.site_bodyid[site]).name}'",
                     tags=tags,
                     pose=pose_message(*observer.site(site)),
                 )
@@ -157,10 +158,6 @@ def _sites(snapshot: EntitySnapshot) -> Iterator[_Site]:
         if name:
             fixed = not model.body_weldid[body] and model.body_mocapid[body] < 0
             yield _Site(site, name, [owners.get(body, "world"), FIXED if fixed else MOVING])
-
-
-def _body_name(model: mujoco.MjModel, site: int) -> str:
-    return str(model.body(model.site_bodyid[site]).name)
 
 
 def _bounds(model: mujoco.MjModel, site: int) -> Bounds:

@@ -15,52 +15,6 @@ from mujoco_ros.model.reading import computed_once
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.scope import ON_JOINT, SCALAR_JOINTS
 
-
-def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
-    """Add a keyframe with positions of joints [rad or m]; mimics follow, others are at zero.
-
-    Joints that the model does not have are ignored.
-    """
-    spec.add_key(name=name, qpos=_qpos(spec.compile(), positions))
-
-
-def _qpos(model: mujoco.MjModel, positions: Mapping[str, float]) -> np.ndarray:
-    qpos = model.qpos0.copy()
-    _write(model, positions, qpos)
-    return qpos
-
-
-def move_keyframe(spec: mujoco.MjSpec, index: int, positions: Mapping[str, float]) -> None:
-    """Change positions of joints [rad or m] in a keyframe; mimics follow.
-
-    The controls of actuators of these joints become zero, so that they hold the new position.
-    """
-    model, key = spec.compile(), spec.keys[index]
-    qpos = model.key_qpos[index].copy()
-    ctrl = model.key_ctrl[index].copy()
-    _write(model, positions, qpos)
-    for actuator in range(model.nactuator):
-        joint = int(model.actuator_trnid[actuator, 0])
-        on_joint = model.actuator_trntype[actuator] in ON_JOINT
-        if on_joint and model.joint(joint).name in positions:
-            first = int(model.actuator_ctrladr[actuator])
-            ctrl[first : first + int(model.actuator_ctrlnum[actuator])] = 0.0
-    key.qpos, key.ctrl = qpos, ctrl
-
-
-def _write(model: mujoco.MjModel, positions: Mapping[str, float], qpos: np.ndarray) -> None:
-    for joint in range(model.njnt):
-        if model.jnt_type[joint] in SCALAR_JOINTS and model.joint(joint).name in positions:
-            qpos[model.jnt_qposadr[joint]] = positions[model.joint(joint).name]
-    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
-        joint, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
-        if leader >= 0:
-            source, target = model.jnt_qposadr[leader], model.jnt_qposadr[joint]
-            moved = qpos[source] - model.qpos0[source]
-            polynomial = model.eq_data[row, 4::-1]
-            qpos[target] = model.qpos0[target] + np.polyval(polynomial, moved)
-
-
 _LOGGER = logging.getLogger(__name__)
 
 BANDWIDTH_HZ = 25.0
@@ -70,8 +24,10 @@ DAMPING_RATIO = 1.0
 LEAST_INERTIA = {mujoco.mjtJoint.mjJNT_HINGE: 1e-4, mujoco.mjtJoint.mjJNT_SLIDE: 1e-2}
 """Smallest inertia that gains are derived from [kg m² or kg]: about as much as
 a small geared motor has, which many models of hands leave out."""
-
-
+STIFFER = 10.0
+"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
+START = "start"
+"""Name of the keyframe of a robot whose model has none."""
 _LARGEST = 1e6
 
 
@@ -186,10 +142,6 @@ def _check_limits(spec: mujoco.MjSpec, start: Mapping[str, float], where: str) -
             )
 
 
-STIFFER = 10.0
-"""Factor of the gain of a servo that does not integrate, and hence errs by load / gain."""
-
-
 def derive_velocity_gains(
     spec: mujoco.MjSpec, servos: Sequence[str], model: mujoco.MjModel | None = None
 ) -> None:
@@ -254,12 +206,10 @@ def compensate_gravity(spec: mujoco.MjSpec, where: str) -> None:
         body.gravcomp = 1.0
 
 
-START = "start"
-"""Name of the keyframe of a robot whose model has none."""
-
-
 def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: str | None) -> None:
-    """Change the start positions of joints [rad or m].
+    """Change the start positions of joints [rad or m]; mimics follow.
+
+    The controls of actuators of these joints become zero, so that they hold the new position.
 
     Args:
         positions: Positions by joint.
@@ -271,7 +221,18 @@ def move_start(spec: mujoco.MjSpec, positions: Mapping[str, float], keyframe: st
     if not names:
         add_keyframe(spec, START, positions)
     elif keyframe is None or keyframe in names:
-        move_keyframe(spec, names.index(keyframe) if keyframe else 0, positions)
+        index = names.index(keyframe) if keyframe else 0
+        model, key = spec.compile(), spec.keys[index]
+        qpos = model.key_qpos[index].copy()
+        ctrl = model.key_ctrl[index].copy()
+        _write(model, positions, qpos)
+        for actuator in range(model.nactuator):
+            joint = int(model.actuator_trnid[actuator, 0])
+            on_joint = model.actuator_trntype[actuator] in ON_JOINT
+            if on_joint and model.joint(joint).name in positions:
+                first = int(model.actuator_ctrladr[actuator])
+                ctrl[first : first + int(model.actuator_ctrlnum[actuator])] = 0.0
+        key.qpos, key.ctrl = qpos, ctrl
 
 
 def add_start(
@@ -364,3 +325,30 @@ def _middle_of_limits(model: mujoco.MjModel) -> dict[str, float]:
         and joint.id not in mimics
         and not joint.range[0] <= joint.qpos0[0] <= joint.range[1]
     }
+
+
+def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float]) -> None:
+    """Add a keyframe with positions of joints [rad or m]; mimics follow, others are at zero.
+
+    Joints that the model does not have are ignored.
+    """
+    spec.add_key(name=name, qpos=_qpos(spec.compile(), positions))
+
+
+def _qpos(model: mujoco.MjModel, positions: Mapping[str, float]) -> np.ndarray:
+    qpos = model.qpos0.copy()
+    _write(model, positions, qpos)
+    return qpos
+
+
+def _write(model: mujoco.MjModel, positions: Mapping[str, float], qpos: np.ndarray) -> None:
+    for joint in range(model.njnt):
+        if model.jnt_type[joint] in SCALAR_JOINTS and model.joint(joint).name in positions:
+            qpos[model.jnt_qposadr[joint]] = positions[model.joint(joint).name]
+    for row in np.flatnonzero(model.eq_type == int(mujoco.mjtEq.mjEQ_JOINT)):
+        joint, leader = int(model.eq_obj1id[row]), int(model.eq_obj2id[row])
+        if leader >= 0:
+            source, target = model.jnt_qposadr[leader], model.jnt_qposadr[joint]
+            moved = qpos[source] - model.qpos0[source]
+            polynomial = model.eq_data[row, 4::-1]
+            qpos[target] = model.qpos0[target] + np.polyval(polynomial, moved)

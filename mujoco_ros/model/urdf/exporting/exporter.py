@@ -102,14 +102,11 @@ class _Robot:
             if root not in names:
                 raise unknown("body", root, [name for name in names if name])
             self.roots = [int(model.body(root).id)]
-        self.bodies = self._below(self.roots)
-
-    def _below(self, roots: list[int]) -> list[int]:
-        inside = set(roots)
-        for body in range(1, self.model.nbody):  # parents come before their children
-            if int(self.model.body_parentid[body]) in inside:
+        inside = set(self.roots)
+        for body in range(1, model.nbody):  # parents come before their children
+            if int(model.body_parentid[body]) in inside:
                 inside.add(body)
-        return sorted(inside)
+        self.bodies = sorted(inside)
 
     def strip(self, name: str) -> str:
         return name.removeprefix(self._prefix)

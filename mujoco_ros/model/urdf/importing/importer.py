@@ -369,7 +369,8 @@ class _Builder:
             body.explicitinertial = True
             body.mass = link.inertial.mass
             body.ipos = link.inertial.origin.position
-            body.fullinertia = _full(turn @ tensor @ turn.T)
+            (xx, xy, xz), (_, yy, yz), (_, _, zz) = (turn @ tensor @ turn.T).tolist()
+            body.fullinertia = [xx, yy, zz, xy, xz, yz]
         for visual in link.visuals:
             self._shapes.add(body, link, visual, group=VISUAL_GROUP, contype=0, conaffinity=0)
         # A link without <inertial> has no mass in URDF, whatever its shape.
@@ -378,8 +379,3 @@ class _Builder:
             self._shapes.add(
                 body, link, collision, group=COLLISION_GROUP, density=WATER if shaped else 0.0
             )
-
-
-def _full(tensor: np.ndarray) -> list[float]:
-    """Return a symmetric tensor in the order of MuJoCo's ``fullinertia``."""
-    return [float(tensor[i, j]) for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]

@@ -64,13 +64,14 @@ def cameras_of(element: ET.Element, name: str, link: str, usage: Usage) -> Itera
         usage.use(camera)
         width = int(usage.value(camera, "image/width") or _WIDTH)
         height = int(usage.value(camera, "image/height") or _HEIGHT)
-        within = pose @ sensor_pose(camera, link, usage)
+        on_link = pose @ sensor_pose(camera, link, usage)
+        (x, y, z), (qw, qx, qy, qz) = on_link.position.tolist(), on_link.quat_wxyz.tolist()
         intrinsics = _intrinsics(camera, width, height, usage)
         noise = 0.0 if element.get("type") in _DEPTH_ONLY else _deviation(camera, "noise", usage)
         yield CameraConfig(
             name=name if index == 0 else f"{name}_{camera.get('name', index)}",
             body=link,
-            pose=_pose_config(within),
+            pose=PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw)),
             resolution=(width, height),
             intrinsics=intrinsics,
             rate=rate if rate and rate > 0 else DEFAULT_RATE_HZ,
@@ -228,12 +229,6 @@ def _plain_deviation(element: ET.Element, path: str, usage: Usage) -> float:
         if Usage().value(noise, key) == 0.0:
             usage.value(noise, key)
     return max(usage.value(noise, "stddev") or 0.0, 0.0)
-
-
-def _pose_config(pose: Pose) -> PoseConfig:
-    x, y, z = pose.position.tolist()
-    qw, qx, qy, qz = pose.quat_wxyz.tolist()
-    return PoseConfig(xyz=(x, y, z), quaternion_xyzw=(qx, qy, qz, qw))
 
 
 _ALWAYS = ("preserveFixedJoint", "disableFixedJointLumping")
