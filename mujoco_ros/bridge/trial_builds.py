@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge import trial_worker
@@ -79,13 +78,14 @@ class TrialBuilds(Component):
             UserInputError: As the function raises it.
             BuildCancelledError: `cancel` was called during this change of the model.
         """
-        _, reading = self._run(where, partial(trial_worker.discard, function, *args))
+        _, reading = self._run(where, trial_worker.Trial(function, args, client_files()))
         with repeated_reading(reading):
             yield
 
     def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
         """Return the result of a function, which can be pickled; see `after_trial`."""
-        return self._run(where, partial(function, *args))[0]
+        trial = trial_worker.Trial(function, args, client_files(), has_result=True)
+        return self._run(where, trial)[0]
 
     def cancel(self) -> None:
         """End the trial in progress, and refuse others until the change of the model ends."""
@@ -101,7 +101,7 @@ class TrialBuilds(Component):
     def start(self) -> None:
         """Fork the process, where that is possible, and have it rehearse."""
         if self._rehearsal is not None and fork_server.server() is not None:
-            self._worker.submit(partial(trial_worker.discard, self._rehearsal))
+            self._worker.submit(trial_worker.Trial(self._rehearsal))
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
@@ -110,9 +110,6 @@ class TrialBuilds(Component):
     def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Reading]:
         if self._cancelled:
             raise BuildCancelledError
-        files = client_files()
-        if files is not None:
-            trial = partial(trial_worker.restricted, files, trial)
         try:
             answer: tuple[Any, Reading] = self._worker.submit(trial).result()
         except WorkerLimitError as error:

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 
-from mujoco_ros.model.file_access import ClientFiles
+from mujoco_ros.model.file_access import ClientFiles, allowed_files
 from mujoco_ros.model.reading import Reading, recorded_reading
 from mujoco_ros.process.worker_process import serve
 
@@ -20,8 +20,20 @@ _STACK_BYTES = 3 << 19
 _SOON, _LATER = -10, 5
 """Nice values of a trial at first, and of a long one."""
 _LONG_S = 1.0
-Trial = Callable[[], Any]
-"""Reads and compiles a model; it and its result can be pickled."""
+
+
+class Trial(NamedTuple):
+    """A function that reads and compiles a model; it and its arguments can be pickled.
+
+    Attributes:
+        files: The files that its client may name; None for all.
+        has_result: Whether its result can be pickled, and is wanted.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[object, ...] = ()
+    files: ClientFiles | None = None
+    has_result: bool = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -59,17 +71,6 @@ def _yield_processor() -> None:
 
 
 def _record(trial: Trial) -> tuple[Any, Reading]:
-    with recorded_reading() as reading:
-        result = trial()
-    return result, reading
-
-
-def discard(function: Callable[..., object], *args: object) -> None:
-    """Call a function whose result cannot be pickled."""
-    function(*args)
-
-
-def restricted(files: ClientFiles, trial: Trial) -> Any:
-    """Run a trial that reads only the files that its client may name."""
-    with files.allowed():
-        return trial()
+    with allowed_files(trial.files), recorded_reading() as reading:
+        result = trial.function(*trial.args)
+    return result if trial.has_result else None, reading

@@ -106,10 +106,10 @@ def read_values(parameters: Sequence[Parameter]) -> _Values:
             (values.positions if quantity == POSITION else values.velocities)[element] = number
         elif quantity == POSE:
             x, y, z, qx, qy, qz, qw = _numbers(parameter, 7, _POSE_ORDER)
-            values.poses[element] = _of(name, checked_pose, [x, y, z, qw, qx, qy, qz])
+            values.poses[element] = _checked(name, checked_pose, [x, y, z, qw, qx, qy, qz])
         else:
             numbers = _numbers(parameter, 6, _TWIST_ORDER)
-            values.twists[element] = _of(name, checked_twist, numbers)
+            values.twists[element] = _checked(name, checked_twist, numbers)
     return values
 
 
@@ -151,7 +151,7 @@ def _entity(name: str, snapshot: EntitySnapshot) -> Entity:
     raise unknown("entity", name, snapshot.entities)
 
 
-def _of(
+def _checked(
     name: str, check: Callable[[np.ndarray], np.ndarray], numbers: Sequence[float]
 ) -> np.ndarray:
     """Return checked numbers; an error names the parameter."""

@@ -174,14 +174,14 @@ class SteppingServices:
         """Take the steps."""
         stepping = self._goals[goal.key] = _SteppingGoal(self._node, goal, count)
 
-        def take() -> None:
+        def begin() -> None:
             try:
                 self._run.take_steps(stepping.steps)
             except Exception as error:
                 stepping.ended(str(error))
 
         try:
-            self._commands.submit(take)
+            self._commands.submit(begin)
         except QueueFullError as error:
             stepping.end(f"busy: {error}")
 

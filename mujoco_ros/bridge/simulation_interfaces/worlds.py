@@ -156,7 +156,7 @@ class WorldServices:
             )
         self.loading = True
 
-        def done(error: Exception | None) -> None:
+        def respond(error: Exception | None) -> None:
             self.loading = False
             if error is not None:
                 responder.reject(rejection(error, responder.response, otherwise=otherwise))
@@ -166,7 +166,7 @@ class WorldServices:
             _LOG.info("world: %s", self.current.name if self.current else "none")
             responder.succeed()
 
-        self._models.change(build, done, fresh=True)
+        self._models.change(build, respond, fresh=True)
 
 
 def _resource(offered: WorldDescription, text: str = "") -> Any:

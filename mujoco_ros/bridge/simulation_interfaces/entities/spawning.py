@@ -40,6 +40,8 @@ CODES = SpawnEntity.Response
 """Has the result codes of spawning one entity."""
 SpawnOutcome = str | RequestRejectedError
 """The name of an entity that was spawned, or why it was not."""
+SpawnAttempt = SpawnRequest | RequestRejectedError
+"""An entity to spawn, or why it cannot be."""
 
 
 class EmptySpawnError(Exception):
@@ -48,20 +50,23 @@ class EmptySpawnError(Exception):
 
 def add_all(
     assembly: Assembly,
-    spawns: Sequence[SpawnRequest],
+    spawns: Sequence[SpawnAttempt],
     taken: frozenset[str],
     outcomes: list[SpawnOutcome],
     trials: TrialBuilds,
 ) -> Assembly:
     """Add all entities that can be added, and append an outcome for each to `outcomes`.
 
-    Each one is built alone by `trials` before its model is read here.
+    Each one is built alone by `trials` before its model is read here; a rejected one stays so.
 
     Raises:
         EmptySpawnError: Nothing can be added.
     """
     parts: dict[int, ScenePart] = {}
     for index, spawn in enumerate(spawns):
+        if isinstance(spawn, RequestRejectedError):
+            outcomes.append(spawn)
+            continue
         names = taken | {part.name for part in parts.values()}
         try:
             with trials.after_trial(spawn.label, build_alone, spawn, names, assembly.config.name):
@@ -155,7 +160,7 @@ class SpawnServices:
         count = len(request.spawn_requests)
         if count > _MAX_SPAWNS:
             raise RequestRejectedError(f"too large: {count} entities, limit {_MAX_SPAWNS}")
-        spawns: list[SpawnRequest | RequestRejectedError] = []
+        spawns: list[SpawnAttempt] = []
         for single in request.spawn_requests:
             try:
                 spawns.append(self._read(single))
@@ -176,14 +181,14 @@ class SpawnServices:
             self._registry.entity(entity.name)  # may be gone by now
             return rebuild(assembly, remove=[entity.name])
 
-        def done(error: Exception | None) -> None:
+        def respond(error: Exception | None) -> None:
             if error is None:
                 _LOG.info("deleted %s", entity.name)
                 responder.succeed()
             else:
                 responder.reject(rejection(error, Result))
 
-        self._models.change(build, done)
+        self._models.change(build, respond)
 
     def delete_spawned(self, done: Done) -> None:
         """Delete all entities that were spawned into this world; call in the executor's thread."""
@@ -232,26 +237,18 @@ class SpawnServices:
 
     def _spawn(
         self,
-        spawns: Sequence[SpawnRequest | RequestRejectedError],
+        spawns: Sequence[SpawnAttempt],
         responder: Responder,
         fill: Callable[[_Outcomes], None],
     ) -> None:
         """Spawn entities; `fill` gets an outcome for each, and rejections as they are."""
 
-        def change(spawns: Sequence[SpawnRequest | RequestRejectedError]) -> None:
-            valid = [spawn for spawn in spawns if isinstance(spawn, SpawnRequest)]
-
-            def done(outcomes: _Outcomes) -> None:
-                rest = iter(outcomes)
-                merged = [
-                    next(rest) if isinstance(spawn, SpawnRequest) else spawn for spawn in spawns
-                ]
-                responder.complete(partial(fill, merged))
-
-            if valid:
-                self._change(valid, done)
+        def change(spawns: Sequence[SpawnAttempt]) -> None:
+            rejected = [spawn for spawn in spawns if isinstance(spawn, RequestRejectedError)]
+            if len(rejected) == len(spawns):
+                responder.complete(partial(fill, rejected))
             else:
-                done([])
+                self._change(spawns, lambda outcomes: responder.complete(partial(fill, outcomes)))
 
         if all(isinstance(spawn, RequestRejectedError) or spawn.in_world for spawn in spawns):
             change(spawns)
@@ -262,7 +259,7 @@ class SpawnServices:
                 finish=False,
             )
 
-    def _change(self, spawns: Sequence[SpawnRequest], done: Callable[[_Outcomes], None]) -> None:
+    def _change(self, spawns: Sequence[SpawnAttempt], report: Callable[[_Outcomes], None]) -> None:
         outcomes: list[SpawnOutcome] = []
 
         def build(assembly: Assembly) -> Assembly:
@@ -273,12 +270,15 @@ class SpawnServices:
 
         def changed(error: Exception | None) -> None:
             if error is not None and not isinstance(error, EmptySpawnError):
-                outcomes[:] = [rejection(error, CODES)] * len(spawns)
+                failed = rejection(error, CODES)
+                outcomes[:] = [
+                    spawn if isinstance(spawn, RequestRejectedError) else failed for spawn in spawns
+                ]
             names = [name for name in outcomes if isinstance(name, str)]
             if names:
                 _LOG.info("spawned %s", ", ".join(names))
             self._registry.spawned.update(names)
-            done(outcomes)
+            report(outcomes)
 
         self._models.change(build, changed)
 
@@ -303,9 +303,7 @@ def _report(response: Any, outcomes: _Outcomes) -> None:
         )
 
 
-def _in_world(
-    spawn: SpawnRequest | RequestRejectedError, snapshot: EntitySnapshot
-) -> SpawnRequest | RequestRejectedError:
+def _in_world(spawn: SpawnAttempt, snapshot: EntitySnapshot) -> SpawnAttempt:
     """Return a request with its pose in the world, given the current pose of its frame."""
     if isinstance(spawn, RequestRejectedError):
         return spawn
