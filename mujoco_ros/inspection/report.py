@@ -26,7 +26,7 @@ from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import XACRO_SUFFIX, RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import ScenePart
-from mujoco_ros.model.scene.robot_options.self_collision import overlap_depths
+from mujoco_ros.model.scene.robot_options.collisions import overlap_depths
 from mujoco_ros.model.urdf.importing.markup import parse_robot
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, read_urdf
 from mujoco_ros.sim.plant import Plant

@@ -25,7 +25,7 @@ from mujoco_ros.model.file_access import allow_folder, open_file
 from mujoco_ros.model.file_cache import user_folder
 from mujoco_ros.model.output_files import UNFINISHED
 from mujoco_ros.model.reading import note_file
-from mujoco_ros.model.scene.size_limits import (
+from mujoco_ros.model.scene.limits import (
     MAX_ARCHIVE_BYTES,
     MAX_ARCHIVE_DIRECTORY_BYTES,
     MAX_ARCHIVE_FILES,

@@ -11,9 +11,9 @@ from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.realism import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import Assembly, assemble
 from mujoco_ros.model.scene.config import SceneConfig
+from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.mjcf_files import engine_error
 from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
 from mujoco_ros.sim.clock_epochs import ClockEpochs

@@ -18,7 +18,6 @@ from mujoco_ros.model.errors import (
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.pose import quaternion_wxyz
 from mujoco_ros.model.reading import note_file
-from mujoco_ros.model.robot.number_limits import check_numbers
 from mujoco_ros.model.scene.asset_snapshot import AssetFile, restore_files, snapshot_files
 from mujoco_ros.model.scene.config import (
     ObjectConfig,
@@ -30,10 +29,10 @@ from mujoco_ros.model.scene.engine_plugins import (
     load_plugins,
     reserve_attributes,
 )
+from mujoco_ros.model.scene.limits import check_model, check_numbers
 from mujoco_ros.model.scene.mjcf_files import ENGINE_ERRORS, engine_error, silence_compiler
 from mujoco_ros.model.scene.parts import ScenePart, load_spec, object_part, robot_part
 from mujoco_ros.model.scene.physics_options import write_options
-from mujoco_ros.model.scene.size_limits import check_model
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 

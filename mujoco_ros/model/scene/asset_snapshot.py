@@ -14,7 +14,7 @@ import mujoco
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError
 from mujoco_ros.model.file_access import is_for_client, read_file
 from mujoco_ros.model.reading import note_file
-from mujoco_ros.model.scene.size_limits import MAX_CELLS, MAX_TEXELS, too_large
+from mujoco_ros.model.scene.limits import MAX_CELLS, MAX_TEXELS, too_large
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_SIZE = struct.Struct(">16xII")

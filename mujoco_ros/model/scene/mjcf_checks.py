@@ -11,7 +11,7 @@ from mujoco_ros.model.archives import model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
 from mujoco_ros.model.reading import note_file
-from mujoco_ros.model.scene.size_limits import (
+from mujoco_ros.model.scene.limits import (
     MAX_CELLS,
     MAX_COPIES,
     MAX_ELEMENTS,

@@ -21,9 +21,15 @@ from mujoco_ros.model.scene.config import (
     RobotConfig,
     SceneConfig,
 )
+from mujoco_ros.model.scene.limits import check_characters, check_spec
 from mujoco_ros.model.scene.mjcf_checks import check_files, check_text, tags
 from mujoco_ros.model.scene.mjcf_files import read_mjcf, read_mjcf_text
-from mujoco_ros.model.scene.robot_options.convex_decomposition import decompose_meshes
+from mujoco_ros.model.scene.robot_options.collisions import (
+    decompose_meshes,
+    exclude_all,
+    exclude_overlaps,
+    exclude_pairs,
+)
 from mujoco_ros.model.scene.robot_options.joint_options import (
     add_start,
     apply_joint_options,
@@ -32,12 +38,6 @@ from mujoco_ros.model.scene.robot_options.joint_options import (
     move_start,
     start_within_limits,
 )
-from mujoco_ros.model.scene.robot_options.self_collision import (
-    exclude_all,
-    exclude_overlaps,
-    exclude_pairs,
-)
-from mujoco_ros.model.scene.size_limits import check_characters, check_spec
 from mujoco_ros.model.sensors.cameras import edit_cameras
 from mujoco_ros.model.sensors.lidars import edit_lidars
 from mujoco_ros.model.urdf.importing.importer import (

@@ -6,7 +6,7 @@ from typing import Any, Literal, get_args, get_type_hints
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.size_limits import MAX_ITERATIONS
+from mujoco_ros.model.scene.limits import MAX_ITERATIONS
 
 MIN_TIMESTEP, MAX_TIMESTEP = 1e-5, 0.1
 

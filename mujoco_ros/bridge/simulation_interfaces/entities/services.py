@@ -8,9 +8,12 @@ from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import empty_world
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries, NamedPoses
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import (
+    EntityQueries,
+    EntityStateService,
+    NamedPoses,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.bridge.simulation_interfaces.entities.spawnables import (
     MEASUREMENT_LIMITS,
     SpawnablesService,

@@ -29,8 +29,8 @@ from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.scene.assembly import Assembly, rebuild
 from mujoco_ros.model.scene.config import RobotConfig
 from mujoco_ros.model.scene.entities import EntityKind
+from mujoco_ros.model.scene.limits import MAX_OBJECTS, MAX_ROBOTS, too_large
 from mujoco_ros.model.scene.parts import ScenePart
-from mujoco_ros.model.scene.size_limits import MAX_OBJECTS, MAX_ROBOTS, too_large
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
 from mujoco_ros.sim.placement import Placement
 

@@ -17,7 +17,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.reading import computed_once
-from mujoco_ros.model.scene.size_limits import check_spec
+from mujoco_ros.model.scene.limits import check_spec
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.urdf.importing.hardware.hardware import read_hardware

@@ -12,7 +12,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.pose import Pose, PoseConfig, quaternion_wxyz
-from mujoco_ros.model.scene.size_limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
+from mujoco_ros.model.scene.limits import MAX_LINK_DEPTH, MAX_LINKS, check_count, too_large
 from mujoco_ros.model.urdf.importing.markup import (
     Vector,
     name_of,

@@ -19,7 +19,7 @@ from mujoco_ros.model.sensors.lidars import (
     VerticalConfig,
 )
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import SCALAR_TYPES, Urdf, UrdfMimic
 
 CAMERAS = ("camera", "depth", "depth_camera", "rgbd", "rgbd_camera", "multicamera")

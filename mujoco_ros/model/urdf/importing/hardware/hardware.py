@@ -21,7 +21,7 @@ from mujoco_ros.model.urdf.importing.hardware.site_sensors import (
     HIDDEN_GROUP,
     add_site_sensors,
 )
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import (
     HARDWARE,
     SCALAR_TYPES,

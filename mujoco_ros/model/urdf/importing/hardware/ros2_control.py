@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from mujoco_ros.model.urdf.importing.hardware.site_sensors import SensorRequest, SensorType
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage, is_plausible
+from mujoco_ros.model.urdf.importing.markup import Usage, is_plausible
 from mujoco_ros.model.urdf.importing.urdf_file import UrdfMimic
 
 _ROTOR_INERTIA = ("rotorInertia", "rotor_inertia", "motorInertia", "motor_inertia")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mujoco_ros.model.naming import to_name, unique_name
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.model.urdf.importing.hardware.usage import Usage
+from mujoco_ros.model.urdf.importing.markup import Usage
 from mujoco_ros.model.urdf.importing.urdf_file import Urdf, UrdfJoint
 
 
