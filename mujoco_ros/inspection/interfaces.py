@@ -7,7 +7,7 @@ import mujoco
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
@@ -198,7 +198,7 @@ def command_inputs(plant: Plant, index: int) -> tuple[CommandInput, ...]:
 
 
 def _absolute(namespace: str, *names: str) -> str:
-    return f"/{within(namespace, *names)}"
+    return f"/{in_namespace(namespace, *names)}"
 
 
 def _sensor_kind(model: mujoco.MjModel, sensor: int) -> str:

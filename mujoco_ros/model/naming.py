@@ -50,7 +50,7 @@ def topic_token(name: str) -> str:
     return token if token[:1].isalpha() or token[:1] == "_" else f"_{token}"
 
 
-def within(namespace: str, *names: str) -> str:
+def in_namespace(namespace: str, *names: str) -> str:
     """Return a name in a namespace; empty parts are omitted."""
     return "/".join(part for part in (namespace, *names) if part)
 

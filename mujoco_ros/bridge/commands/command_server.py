@@ -10,7 +10,7 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.wire.qos import RELIABLE
 
@@ -70,7 +70,7 @@ class CommandServer:
 
         `on_count` gets its name and the number of matched publishers soon after that has changed.
         """
-        topic = within(self._namespace, *names)
+        topic = in_namespace(self._namespace, *names)
         self._open.append(
             self._endpoints.subscription(
                 kind,
@@ -93,7 +93,7 @@ class CommandServer:
         `callback` gets the name of the topic, the serialized message, and whether it is called in
         the physics thread.
         """
-        topic = within(self._namespace, *names)
+        topic = in_namespace(self._namespace, *names)
         subscription = self._endpoints.subscription(
             kind,
             topic,

@@ -7,7 +7,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.wire.conversions import stamp
 
@@ -18,7 +18,7 @@ class GripperServer(CommandServer):
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         """Open the action; see `CommandServer`."""
         super().__init__(context, namespace, control)
-        self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
+        self._action = in_namespace(namespace, CommandSource.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
 
     def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:

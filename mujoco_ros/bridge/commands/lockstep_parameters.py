@@ -15,7 +15,7 @@ from mujoco_ros.control.events import CommandSource, SimulationReset
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_streams import FORWARDED
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ
 from mujoco_ros.rclpy_ext.endpoints import UNKNOWN
 from mujoco_ros.rclpy_ext.executor import later
@@ -279,12 +279,12 @@ def command_topics(world: Simulation | Plant, *, controllers: bool) -> dict[str,
     for robot, control in zip(world.layout.robots, world.controls, strict=True):
         if not robot.joints.names:
             continue
-        topics[within(robot.namespace, CommandSource.JOINT_COMMANDS)] = robot.name
+        topics[in_namespace(robot.namespace, CommandSource.JOINT_COMMANDS)] = robot.name
         if controllers and control.joints.with_interface(POSITION):
-            topics[within(robot.namespace, CommandSource.TRAJECTORY, "joint_trajectory")] = (
+            topics[in_namespace(robot.namespace, CommandSource.TRAJECTORY, "joint_trajectory")] = (
                 robot.name
             )
         for source, interface in FORWARDED.items() if controllers else ():
             if control.joints.with_interface(interface):
-                topics[within(robot.namespace, source, "commands")] = robot.name
+                topics[in_namespace(robot.namespace, source, "commands")] = robot.name
     return topics

@@ -10,7 +10,7 @@ from std_msgs.msg import String
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.joints import command_interfaces
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import ScenePart
@@ -57,7 +57,7 @@ def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]
 
 def _resolved(node: Node, robot: RobotLayout, topic: str) -> str:
     """Return the name of a topic of the robot after remappings."""
-    return str(node.resolve_topic_name(within(robot.namespace, topic)))
+    return str(node.resolve_topic_name(in_namespace(robot.namespace, topic)))
 
 
 class RobotDescriptions(Component):
@@ -100,7 +100,7 @@ class RobotDescriptions(Component):
         synchronize(self._publishers, robots, self._publish, self._endpoints.close)
 
     def _publish(self, _part: ScenePart, robot: RobotDescription) -> Publisher:
-        topic = within(robot.namespace, "robot_description")
+        topic = in_namespace(robot.namespace, "robot_description")
         publisher = self._endpoints.publisher(String, topic, LATCHED)
         publisher.publish(String(data=robot.urdf))
         return publisher

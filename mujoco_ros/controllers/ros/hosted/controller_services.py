@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import INTERFACES
 from mujoco_ros.controllers.ros.hosted.hosted_controller import HostedController
 from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 from mujoco_ros.controllers.runtime.host import ControllerHost
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.service import Responder, Service
 
 _ACTIVE, _INACTIVE = "active", "inactive"
@@ -68,7 +68,7 @@ class ControllerServices(Component):
     def _state(self, name: str, host: ControllerHost) -> ControllerState:
         is_active = host.is_active and not host.supervised.error
         joints = [
-            (within(robot.namespace, joint), takes)
+            (in_namespace(robot.namespace, joint), takes)
             for robot, control in zip(
                 self._simulation.layout.robots, self._simulation.controls, strict=True
             )
