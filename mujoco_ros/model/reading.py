@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from mujoco_ros.model.errors import ParseError
 
@@ -45,9 +45,9 @@ class _Current:
 
     def result(self, name: str, compute: Callable[[], T]) -> T:
         if self._results is not None:
-            computed, result = next(self._results, ("", None))
+            computed, known = next(self._results, ("", None))
             if computed == name:
-                return result  # type: ignore[no-any-return]
+                return cast(T, known)
         result = compute()
         self.reading.results.append((name, result))
         return result

@@ -90,9 +90,9 @@ def robot_part(config: SceneConfig, robot: RobotConfig, *, prefix: str) -> Scene
     elif robot.base == "fixed" and any(j.type == mujoco.mjtJoint.mjJNT_FREE for j in spec.joints):
         raise UserInputError(f"robot '{robot.name}': 'base: fixed', but '{path}' has a free joint")
     where = f"robot '{robot.name}'"
-    edited = (robot.base, robot.srdf, robot.joints, robot.gravity_compensation)
-    edited += (robot.convex_decomposition, robot.exclude)
-    compiled = None if any(edited) else model.model
+    edits = (robot.base, robot.srdf, robot.joints, robot.convex_decomposition, robot.exclude)
+    is_edited = robot.gravity_compensation or any(edits)
+    compiled = None if is_edited else model.model
     add_start(spec, model.start, where, compiled)
     if robot.srdf is not None:
         _apply_srdf(spec, config, robot, config.path(robot.srdf))

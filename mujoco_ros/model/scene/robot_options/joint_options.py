@@ -336,7 +336,7 @@ def add_keyframe(spec: mujoco.MjSpec, name: str, positions: Mapping[str, float])
 
 
 def _qpos(model: mujoco.MjModel, positions: Mapping[str, float]) -> np.ndarray:
-    qpos = model.qpos0.copy()
+    qpos: np.ndarray = model.qpos0.copy()
     _write(model, positions, qpos)
     return qpos
 
