@@ -64,7 +64,7 @@ class FileAccess:
 
     @contextmanager
     def at_start(self) -> Iterator[None]:
-        """Allow every file, and allow clients those that are opened in this block."""
+        """Allow every file; clients may name the files that are opened in this block."""
         with _block(self._opened):
             yield
 

@@ -47,7 +47,7 @@ class ChoiceField(SettingField):
     """A setting of type str whose alternatives change at run time.
 
     Attributes:
-        alternatives: Name of the method, without arguments, that returns the present ones: texts.
+        alternatives: Name of a method without arguments that returns the present texts.
     """
 
     alternatives: str

@@ -113,7 +113,7 @@ class WorldServices:
         responder.succeed()
 
     def get_available_worlds(self, request: Any, responder: Responder) -> None:
-        """List the shipped worlds, and those at the sources that a request gives."""
+        """List the shipped worlds, and the worlds at the sources of a request."""
         passes = tags_filter(request.filter)
         response = responder.response
 

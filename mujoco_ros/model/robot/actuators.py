@@ -179,7 +179,7 @@ def find_gripper(
 
 
 def fixed_joints(model: mujoco.MjModel, tendon: int) -> list[tuple[int, float]]:
-    """Return joints and coefficients of a fixed tendon; none of a spatial one."""
+    """Return joints and coefficients of a fixed tendon; a spatial tendon has none."""
     first, count = int(model.tendon_adr[tendon]), int(model.tendon_num[tendon])
     return [
         (int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap]))

@@ -27,7 +27,7 @@ class RobotDescription:
     Attributes:
         links: Names of all links, without the prefix.
         floating: Child links of floating joints, which joint states do not contain.
-        pose: Pose of a root link ``world`` that is none of the robot's bodies.
+        pose: Pose of a root link ``world``, which is no body of the robot.
     """
 
     namespace: str

@@ -77,7 +77,7 @@ class RobotLayout:
 
     @property
     def base(self) -> FloatingBase | None:
-        """The floating base; None without one, or with several, of which no name chooses one."""
+        """The floating base; None if the robot has none, or several."""
         return self.bases[0] if len(self.bases) == 1 else None
 
     @property

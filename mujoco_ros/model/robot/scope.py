@@ -66,7 +66,7 @@ _BODIES = {
 
 
 class Scope:
-    """A robot's elements: those on its bodies, and those on the world with its prefix.
+    """A robot's elements: on its bodies, or on the world and with its prefix.
 
     Attributes:
         body_names: Their names, without the prefix.

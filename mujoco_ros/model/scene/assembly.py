@@ -46,7 +46,7 @@ class Assembly:
     Attributes:
         config: The current scene, with spawned robots and without deleted ones.
         model: The compiled model.
-        base: The world, into copies of which the parts are merged; None for a compiled model
+        base: The world; the parts are merged into a copy. None for a compiled model
             (MJB), which cannot be changed.
         base_files: Snapshot of the files of the world.
         parts: Robots and objects in the order of the model.
@@ -322,7 +322,7 @@ def _referring(spec: mujoco.MjSpec) -> int:
 def _check_copy(spec: mujoco.MjSpec, copied: int, where: str) -> None:
     """Reject references to elements that do not exist.
 
-    MuJoCo's copies silently omit what has such a reference; its compiler names it.
+    MuJoCo's copy silently omits an element with such a reference; the compiler names it.
     """
     if copied >= _referring(spec):
         return

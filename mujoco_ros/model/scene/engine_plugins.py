@@ -1,4 +1,4 @@
-"""MuJoCo engine plugins of a scene, in addition to those that MuJoCo bundles."""
+"""MuJoCo engine plugins of a scene, in addition to the plugins that MuJoCo bundles."""
 
 import ctypes
 import math

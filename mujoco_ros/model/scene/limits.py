@@ -240,7 +240,7 @@ def check_numbers(model: mujoco.MjModel) -> None:
 
 
 def check_time(what: str, time: float, latest: float = _LATEST_S) -> None:
-    """Check a time to which the simulated clock is set [s]; `what` has it, at most `latest`.
+    """Check a time to which the simulated clock is set [s]; `what` is named in the error.
 
     Raises:
         UserInputError: The clock would be outside of ROS time, or soon.

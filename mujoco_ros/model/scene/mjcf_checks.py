@@ -98,7 +98,7 @@ def check_text(text: str, where: str) -> None:
 def check_files(path: Path, packages: Mapping[str, Path] | None = None) -> None:
     """Reject an MJCF file that is too large, or contains itself, with the files it consists of.
 
-    A file contains those that it includes and those whose models it may attach. MuJoCo reads them
+    A file contains the files that it includes, and the models that it may attach. MuJoCo reads them
     recursively, and ends the process if there is no end. Files that do not exist are left to
     MuJoCo.
 
@@ -208,7 +208,7 @@ class _Document:
     def _attached(self, tag: Tag) -> int:
         """Return the number of elements that an <attach> adds, or a larger one."""
         model = tag.attributes.get("model", "")
-        if model:  # without a name in its <model>, that in its file
+        if model:  # a <model> without a name has the name in its file
             return self._models.get(model, max(self._models.values(), default=0))
         sizes = dict(self._attachable)
         sizes.update((name, self.size - before) for name, before in self._open if name)
@@ -299,7 +299,7 @@ def _may_be_special(text: str) -> bool:
 
 
 def _check_numbers(tag: Tag, where: str) -> None:
-    """Reject NaN and infinite numbers, many of which MuJoCo takes for values that are not given.
+    """Reject NaN and infinite numbers: MuJoCo takes many of them for a value that is not given.
 
     Only the ends of a range may be infinite.
     """

@@ -1,9 +1,8 @@
 """Reading of an MJCF with all files that it names, before MuJoCo would open them.
 
-MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, those that it
-includes, and the models that it attaches) are read here and handed to MuJoCo's parser in memory,
-and the paths of all other files become absolute, so that they can be checked and read before the
-model is compiled.
+MuJoCo opens whatever an MJCF names, wherever it is. So the documents (the file, its includes, and
+the models that it attaches) are read here and handed to MuJoCo's parser in memory, and the paths of
+all other files become absolute, so that they can be checked and read before the model is compiled.
 """
 
 import html
@@ -149,7 +148,7 @@ def engine_error(where: str, error: Exception) -> UserInputError:
 
 
 def _add_document(model: _Model, path: Path, content: bytes) -> None:
-    """Add a file of a model, and those that it includes."""
+    """Add a file of a model, and the files that it includes."""
     where = model.where if path == model.name else f"{model.where}: '{path}'"
     try:
         # Both parsers get the same text, so that no element is hidden from one of them.

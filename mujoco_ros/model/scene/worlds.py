@@ -71,12 +71,12 @@ def _robots() -> dict[Path, RobotConfig]:
 
 
 def shipped_settings(model: Path) -> RobotConfig | None:
-    """Return the configuration of the robot in a file in the first shipped scene that has it."""
+    """Return how the first shipped scene with the robot of a model file configures it."""
     return _robots().get(model.resolve())
 
 
 def client_folders(scene: str, configured: Iterable[str]) -> Iterator[Path]:
-    """Yield the folders of which clients may name files, which need not exist.
+    """Yield the folders in which clients may name files; a folder need not exist.
 
     They are configured folders, the folder of the scene, the share folders of packages, the
     installed Python packages, and the caches of robot descriptions.

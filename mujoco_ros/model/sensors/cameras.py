@@ -42,7 +42,7 @@ MAX_SIDE = 8192
 DEFAULT_RESOLUTION = (320, 240)
 DEFAULT_RATE_HZ = 30.0
 _PIXEL = 1e-5
-"""Side of a pixel [m] in the model: MuJoCo takes lengths, of which only ratios matter."""
+"""Side of a pixel [m] in the model: MuJoCo takes lengths, but only their ratios matter."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -34,7 +34,7 @@ def _reports_distance(model: mujoco.MjModel, sensor: int) -> bool:
 def _motion(
     path: str, linear: mujoco.mjtSensor, angular: mujoco.mjtSensor, per: str
 ) -> tuple[Measurement, ...]:
-    """Return the measurements of a twist or an acceleration, each of which may be absent."""
+    """Return the measurements of a twist or an acceleration; each may be absent."""
     return (
         Measurement(
             "linear", (linear,), f"{path}.linear", "xyz", "linear", f"m{per}", is_optional=True

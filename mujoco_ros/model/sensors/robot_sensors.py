@@ -278,7 +278,7 @@ def _sensor(
 
 
 class Distances:
-    """The distances in sensordata, and detection of those that are out of range.
+    """The distances in sensordata, and which of them are out of range.
 
     Attributes:
         addresses: Their addresses in sensordata.  # (n,)

@@ -118,7 +118,7 @@ def initial_box(path: Path) -> BoundingBox | None:
 
 
 def read_entity(spawn: SpawnRequest, taken: frozenset[str]) -> ScenePart:
-    """Read the model of an entity, whose name is not one of those that are taken."""
+    """Read the model of an entity, and give it a name that is not taken."""
     pose = PoseConfig(
         xyz=_numbers(spawn.pose[:3]), quaternion_xyzw=_numbers(spawn.pose[[4, 5, 6, 3]])
     )

@@ -148,7 +148,7 @@ def rejection(error: Exception, codes: Any, *, otherwise: str = "") -> RequestRe
 
     Args:
         codes: A type with the codes to choose from.
-        otherwise: Name of the code for a `UserInputError` that has none of its own.
+        otherwise: Name of the code for other kinds of `UserInputError`.
     """
     if isinstance(error, RequestRejectedError):
         return error

@@ -28,7 +28,7 @@ SUFFIXES = (".xml", ".mjcf", ".urdf")
 
 
 class SpawnablesService:
-    """Lists the models that can be spawned: the shipped ones, and those at given sources."""
+    """Lists the models that can be spawned: the shipped models, and the models at given sources."""
 
     def __init__(self, background: BackgroundWorker, measurements: TrialBuilds) -> None:
         self._background, self._measurements = background, measurements

@@ -98,7 +98,7 @@ def _check_room(assembly: Assembly, others: Iterable[ScenePart], part: ScenePart
 def _rebuild(
     assembly: Assembly, parts: dict[int, ScenePart], outcomes: list[SpawnOutcome]
 ) -> Assembly:
-    """Add all parts at once, or else one by one, to find those that cannot be added."""
+    """Add all parts at once, or else one by one, to find out which cannot be added."""
     if not parts:
         return assembly
     try:

@@ -154,7 +154,7 @@ class Usage:
     def unused(self, roots: Iterable[ET.Element]) -> Counter[str]:
         """Return how often each kind of element is not used.
 
-        An element of which nothing is used stands for all its children.
+        An element without any used part counts once, with all its children.
         """
         counts: Counter[str] = Counter()
         for root in roots:

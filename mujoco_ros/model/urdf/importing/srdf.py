@@ -61,7 +61,7 @@ def read_srdf(path: Path, text: str | None = None) -> Srdf:
 
 
 def disabled_pairs(srdf: Srdf, links: list[str]) -> list[tuple[str, str]]:
-    """Return the pairs of links that do not collide; a warning names those that do not exist."""
+    """Return the pairs of links that do not collide; a warning names unknown links."""
     enabled = {frozenset(pair) for pair in srdf.enabled}
     pairs = list(srdf.disabled)
     for link in srdf.default_disabled:

@@ -128,14 +128,14 @@ _SENSORS = {
 def add_site_sensors(
     spec: mujoco.MjSpec, urdf: Urdf, requests: Iterable[SensorRequest], usage: Usage
 ) -> None:
-    """Add a site with MuJoCo sensors for each request, and reject those that are not possible.
+    """Add a site with MuJoCo sensors for each request, and reject impossible requests.
 
     The site has the name of the sensor, or of link and sensor if that is taken. A sensor that
     only reads another one, as in a ``<ros2_control>`` beside Gazebo, is not added again.
 
     Args:
         spec: The spec of the URDF, with all its links.
-        requests: The sensors, those that others may read first.
+        requests: The sensors; sensors that others may read come first.
     """
     sites = _Sites(spec, urdf)
     for request in requests:
