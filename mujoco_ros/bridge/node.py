@@ -15,11 +15,11 @@ from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.model.file_access import FileAccess
-from mujoco_ros.model.naming import within
-from mujoco_ros.model.realism.realism_config import load_profiles
+from mujoco_ros.model.naming import in_namespace
+from mujoco_ros.model.realism import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.model.scene.model_folders import client_folders
+from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
 from mujoco_ros.sim.actuator_controls import Control, free_controls
@@ -55,10 +55,10 @@ def startup_summary(
         if robot.unused_sensors:
             yield f"{robot.name}: no topic for sensors {', '.join(robot.unused_sensors)}"
         if controls := free[robot.name]:
-            topic = within(robot.namespace, CommandSource.ACTUATORS)
+            topic = in_namespace(robot.namespace, CommandSource.ACTUATORS)
             yield f"{robot.name}: actuators on {topic}: {_listing(controls)}"
         if controllers and control.joints.has_gripper:
-            topic = within(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
+            topic = in_namespace(robot.namespace, CommandSource.GRIPPER, "gripper_cmd")
             described = _gripper(simulation.model, robot, control.joints)
             yield f"{robot.name}: gripper on {topic}: {described}"
     pace = f"at factor {factor:g}" if factor else "as fast as possible"

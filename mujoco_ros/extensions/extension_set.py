@@ -17,7 +17,7 @@ from mujoco_ros.extensions.settings import read_settings
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import ExtensionConfig
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import ExtensionState
@@ -137,7 +137,7 @@ class ExtensionSet:
             runner.reset()
 
 
-def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, Part | None]]:
+def _places(plant: Plant) -> Iterator[tuple[ExtensionConfig, RobotLayout | None, ScenePart | None]]:
     """Yield the extensions of a scene with their robots."""
     robots = list(zip(plant.layout.robots, plant.assembly.robots, strict=True))
     for config in plant.assembly.config.extensions:
@@ -160,7 +160,11 @@ def _loaded(config: ExtensionConfig, where: str) -> type[Extension]:
 
 
 def _create(
-    runner: ExtensionRunner, plant: Plant, robot: RobotLayout | None, part: Part | None, seed: int
+    runner: ExtensionRunner,
+    plant: Plant,
+    robot: RobotLayout | None,
+    part: ScenePart | None,
+    seed: int,
 ) -> BoundExtension:
     cls = load_extension(runner.config.use)
     try:

@@ -13,7 +13,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.robot.body_frames import named_frames
 from mujoco_ros.model.robot.layout import ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.cartesian.controller import CartesianController
 from mujoco_ros.sim.cartesian.frame_chains import FrameChains
 from mujoco_ros.sim.controlled_joints import TendonDrive, controlled_joints
@@ -27,7 +27,7 @@ def robot_controls(
     drives: Drives,
     references: References,
     emit: Callable[[Event], None],
-    staying: Mapping[Part, RobotControl],
+    staying: Mapping[ScenePart, RobotControl],
 ) -> list[RobotControl]:
     """Return the command arbitration of each robot; controls of `staying` robots are kept.
 

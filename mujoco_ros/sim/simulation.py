@@ -9,13 +9,13 @@ import numpy as np
 
 from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.scene.config import PhysicsConfig, SceneConfig
+from mujoco_ros.model.scene.config import SceneConfig
+from mujoco_ros.model.scene.limits import END_OF_TIME_S
 from mujoco_ros.model.scene.mjcf_files import engine_error
-from mujoco_ros.model.scene.physics_options import read_options, write_options
+from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, write_options
 from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism

@@ -19,7 +19,8 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 HAND = """

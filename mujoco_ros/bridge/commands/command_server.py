@@ -11,7 +11,7 @@ from rclpy.subscription import Subscription
 from mujoco_ros.bridge.commands.command_submission import nothing
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import GoalServer
 from mujoco_ros.wire.qos import RELIABLE
 
@@ -68,7 +68,7 @@ class CommandServer:
         it is called in the physics thread. `on_count` gets the name of the topic and the number of
         matched publishers soon after that has changed.
         """
-        topic = within(self._namespace, *names)
+        topic = in_namespace(self._namespace, *names)
         in_executor = (False,) if is_awaited else ()
         subscription = self._endpoints.subscription(
             kind,

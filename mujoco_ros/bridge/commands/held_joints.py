@@ -10,7 +10,7 @@ from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandHeld, CommandSource, HoldEnded, JointsHeld
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 PACKAGE = "controller_manager_msgs"
@@ -88,10 +88,12 @@ class ControllerRestart:
                 self._end(namespace, "no active controller commands joints")
 
         # The switch cannot be repeated, so its response must not get lost.
-        self._caller.prepare(SwitchController, within(namespace, _MANAGER, "switch_controller"))
+        self._caller.prepare(
+            SwitchController, in_namespace(namespace, _MANAGER, "switch_controller")
+        )
         self._caller.call(
             ListControllers,
-            within(namespace, _MANAGER, "list_controllers"),
+            in_namespace(namespace, _MANAGER, "list_controllers"),
             ListControllers.Request(),
             found,
             lambda reason: self._end(namespace, reason),
@@ -119,7 +121,7 @@ class ControllerRestart:
 
         self._caller.call(
             SwitchController,
-            within(namespace, _MANAGER, "switch_controller"),
+            in_namespace(namespace, _MANAGER, "switch_controller"),
             request,
             switched,
             lambda reason: self._end(namespace, reason),
@@ -129,7 +131,7 @@ class ControllerRestart:
         self._busy.discard(namespace)
         if problem:
             self._rejections.report(
-                within(namespace, _MANAGER), "failed", f"{problem}; the joints stay held"
+                in_namespace(namespace, _MANAGER), "failed", f"{problem}; the joints stay held"
             )
 
 
@@ -223,7 +225,7 @@ def command_topic(namespace: str, source: CommandSource) -> str:
     """Return the topic by which a source commands joints."""
     match source:
         case CommandSource.JOINT_COMMANDS:
-            return within(namespace, source)
+            return in_namespace(namespace, source)
         case CommandSource.TRAJECTORY:
-            return within(namespace, source, "joint_trajectory")
-    return within(namespace, source, "commands")
+            return in_namespace(namespace, source, "joint_trajectory")
+    return in_namespace(namespace, source, "commands")

@@ -19,9 +19,9 @@ from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, Go
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.wire.conversions import stamp
@@ -32,7 +32,7 @@ class GripperServer(CommandServer):
 
     def __init__(self, context: NodeContext, namespace: str, control: RobotControl) -> None:
         super().__init__(context, namespace, control)
-        self._action = within(namespace, CommandSource.GRIPPER, "gripper_cmd")
+        self._action = in_namespace(namespace, CommandSource.GRIPPER, "gripper_cmd")
         self.goals = GoalServer(self._endpoints, ParallelGripperCommand, self._action, self)
 
     def result(self, event: GoalEnded) -> ParallelGripperCommand.Result:
@@ -103,7 +103,7 @@ class RobotCommands(Component):
         self._context = context
         self._node, self._endpoints = context.node, context.endpoints
         self._simulation, self._rejections = context.simulation, context.rejections
-        self._served: dict[Part, _Served] = {}
+        self._served: dict[ScenePart, _Served] = {}
         self._leaving: list[_Served] = []
         self._dispatching = False
         self._held = HeldJoints(context)
@@ -125,7 +125,7 @@ class RobotCommands(Component):
             if value == REACTIVATE and name.rpartition(".")[2] == "reset_hold":
                 check_types(name)
 
-    def _serve(self, part: Part, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
+    def _serve(self, part: ScenePart, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
         """Open the topics and actions of a robot."""
         robot, control = of_robot
         for gone in [gone for gone in self._leaving if gone.namespace == robot.namespace]:

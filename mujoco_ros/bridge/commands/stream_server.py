@@ -19,7 +19,7 @@ from mujoco_ros.control.joint_command import JointCommand, JointCommandReader, f
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.control.streams import FORWARDED
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.sim.command_queue import epoch_of
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.names import RESTART
@@ -148,7 +148,7 @@ class StreamServer(CommandServer):
                 handle = partial(self._handle_forward_command, source)
                 self._subscribe(Float64MultiArray, handle, source, "commands", is_awaited=True)
                 listing = self._endpoints.publisher(
-                    JointState, within(namespace, source, "joints"), LATCHED
+                    JointState, in_namespace(namespace, source, "joints"), LATCHED
                 )
                 listing.publish(JointState(name=names))
                 self._open.append(listing)

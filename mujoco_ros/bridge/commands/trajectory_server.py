@@ -34,7 +34,7 @@ from mujoco_ros.control.trajectory.trajectory import (
     tolerances,
     trajectory,
 )
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.sim.command_queue import NANOSECOND, epoch_of
 from mujoco_ros.wire.conversions import nanoseconds, split, stamp
@@ -143,12 +143,12 @@ class TrajectoryServer(CommandServer):
         self._subscribe(
             JointTrajectory, self._handle_topic, CommandSource.TRAJECTORY, "joint_trajectory"
         )
-        self._action = within(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
+        self._action = in_namespace(namespace, CommandSource.TRAJECTORY, "follow_joint_trajectory")
         self.goals = GoalServer(self._endpoints, FollowJointTrajectory, self._action, self)
         self._goal: Goal | None = None  # the one that was accepted last, until it ends
         self._goal_path = self._endpoints.publisher(
             JointTrajectory,
-            within(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
+            in_namespace(namespace, CommandSource.TRAJECTORY, GOAL_TRAJECTORY),
             RELIABLE,
         )
         self._open.append(self._goal_path)

@@ -9,7 +9,7 @@ from rclpy.subscription import Subscription
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.body_frames import MocapBody, mocap_bodies
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.conversions import nanoseconds, pose_in_world
@@ -49,7 +49,7 @@ class MocapServer(Component):
         """
         self._next = {}
         for body in mocap_bodies(plant.model, plant.layout):
-            topic = within(body.namespace, "mocap", topic_token(body.name), "pose")
+            topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")
             if topic in self._next:
                 raise UserInputError(
                     f"two mocap bodies would have the topic '{topic}': their names must differ in "

@@ -11,7 +11,7 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.body_frames import BodyFrame, can_move, named_frames
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.wrenches import AppliedWrench
@@ -104,7 +104,7 @@ class WrenchServer(Component):
         )
 
     def _subscribe(self, namespace: str, _: None) -> Subscription:
-        topic = within(namespace, EXTERNAL_WRENCH)
+        topic = in_namespace(namespace, EXTERNAL_WRENCH)
         handle = partial(self._handle, namespace, topic)
         return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
 

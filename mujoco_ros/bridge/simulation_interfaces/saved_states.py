@@ -25,7 +25,6 @@ class KeyframeServices(Component):
     )
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the services."""
         self._values, self._run = context.values, context.run
         self._commands = context.simulation.commands
         self._keyframes = Keyframes(context.simulation)
@@ -78,7 +77,6 @@ class PastStateService(Component):
     )
 
     def __init__(self, context: NodeContext, load: LoadPast) -> None:
-        """Open the service."""
         self._values, self._run = context.values, context.run
         self._commands, self._load_past = context.simulation.commands, load
         Service(context.node, Trigger, "~/load_past_state", self._load)

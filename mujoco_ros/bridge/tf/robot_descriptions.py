@@ -10,10 +10,10 @@ from std_msgs.msg import String
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.joints import command_interfaces
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.robot.layout import RobotLayout
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.urdf.exporting.ros2_control import HardwareJoint, write_ros2_control
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.wire.qos import LATCHED
@@ -57,7 +57,7 @@ def _joints(plant: Plant, robot: RobotLayout, first: int) -> list[HardwareJoint]
 
 def _resolved(node: Node, robot: RobotLayout, topic: str) -> str:
     """Return the name of a topic of the robot after remappings."""
-    return str(node.resolve_topic_name(within(robot.namespace, topic)))
+    return str(node.resolve_topic_name(in_namespace(robot.namespace, topic)))
 
 
 class RobotDescriptions(Component):
@@ -71,8 +71,8 @@ class RobotDescriptions(Component):
         """
         self._node, self._endpoints = context.node, context.endpoints
         self._has_controllers = context.has_controllers
-        self._publishers: dict[Part, Publisher] = {}
-        self._known: dict[Part, RobotDescription] = {}
+        self._publishers: dict[ScenePart, Publisher] = {}
+        self._known: dict[ScenePart, RobotDescription] = {}
         self.build(context.simulation.plant)
         self.finish()
 
@@ -99,8 +99,8 @@ class RobotDescriptions(Component):
         robots = dict(zip(plant.assembly.robots, described, strict=True))
         synchronize(self._publishers, robots, self._publish, self._endpoints.close)
 
-    def _publish(self, _part: Part, robot: RobotDescription) -> Publisher:
-        topic = within(robot.namespace, "robot_description")
+    def _publish(self, _part: ScenePart, robot: RobotDescription) -> Publisher:
+        topic = in_namespace(robot.namespace, "robot_description")
         publisher = self._endpoints.publisher(String, topic, LATCHED)
         publisher.publish(String(data=robot.urdf))
         return publisher

@@ -34,7 +34,7 @@ from mujoco_ros.controllers.interface.inputs import (
 )
 from mujoco_ros.controllers.interface.observation import BaseReading
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.conversions import split
@@ -148,12 +148,12 @@ class ControllerTopics:
         if VELOCITY_INPUT.name in keys:
             self._velocity = VelocityInput()
             controller.store.provide(VELOCITY_INPUT, self._velocity)
-            self._topic = within(robot.namespace, CMD_VEL)
+            self._topic = in_namespace(robot.namespace, CMD_VEL)
             endpoints.subscription(TwistStamped, self._topic, self._receive, RELIABLE)
         if GOAL_INPUT.name in keys and robot.base is not None:
             self._goal, self._frames = GoalInput(), (ODOM, robot.frame(robot.base.name))
             controller.store.provide(GOAL_INPUT, self._goal)
-            self._goal_topic = within(robot.namespace, GOAL_POSE)
+            self._goal_topic = in_namespace(robot.namespace, GOAL_POSE)
             endpoints.subscription(PoseStamped, self._goal_topic, self._receive_goal, RELIABLE)
 
     def publish(self, time: float) -> None:
@@ -202,7 +202,7 @@ class _OdometryOutput:
         self._offsets = self._template.offsets.tolist()
         self._subscriptions = 0
         self._published: BaseReading | None = None
-        topic = within(robot.namespace, ODOM_ESTIMATED)
+        topic = in_namespace(robot.namespace, ODOM_ESTIMATED)
         publisher = endpoints.publisher(Odometry, topic, RELIABLE, self._count)
         self._publish = publisher.publish
 

@@ -33,7 +33,7 @@ from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.controllers.runtime.supervisor import INACTIVE
 from mujoco_ros.controllers.runtime.ticks import LongWait, TickCosts
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.service import Responder, Service
@@ -293,7 +293,7 @@ class ControllerServices(Component):
     def _state(self, name: str, host: ControllerHost) -> ControllerState:
         is_active = host.is_active and not host.supervised.error
         joints = [
-            (within(robot.namespace, joint), takes)
+            (in_namespace(robot.namespace, joint), takes)
             for robot, control in zip(
                 self._simulation.layout.robots, self._simulation.controls, strict=True
             )

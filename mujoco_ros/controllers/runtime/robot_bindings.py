@@ -22,7 +22,7 @@ from mujoco_ros.controllers.runtime.controller_cameras import ControllerCameras
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.controllers.runtime.robot_model import find_robots, robot_model
 from mujoco_ros.model.errors import unknown
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import gather, scatter
@@ -145,7 +145,7 @@ class RobotBinding:
         plant = simulation.plant
         robot, control = plant.layout.robots[index], plant.controls[index]
         self.plant, self.index = plant, index
-        self.part: Part = plant.assembly.robots[index]
+        self.part: ScenePart = plant.assembly.robots[index]
         self.robot = robot.name
         self.observations = ObservationSource(plant, index)
         names = robot.joints.names

@@ -19,7 +19,7 @@ from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
 from mujoco_ros.recording.bag_file import BagFile
@@ -151,7 +151,8 @@ def _write(
     batches = _batches(plan, opened)
     updates = plan.updates(topics)
     latched = {
-        within(robot.namespace, "robot_description"): String(data=robot.urdf) for robot in described
+        in_namespace(robot.namespace, "robot_description"): String(data=robot.urdf)
+        for robot in described
     } | {"/tf_static": TFMessage(transforms=frames.static)}
     send_latched = [
         partial(messages.publisher(topic, message, LATCHED).publish, serialize_message(message))

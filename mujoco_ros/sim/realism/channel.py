@@ -8,8 +8,8 @@ from zlib import crc32
 
 import numpy as np
 
-from mujoco_ros.model.realism.channel_settings import Transport
-from mujoco_ros.model.scene.size_limits import MAX_STATE, too_large
+from mujoco_ros.model.realism import Transport
+from mujoco_ros.model.scene.limits import MAX_STATE, too_large
 
 _NONE = -1
 """In place of the number of a sample: none."""

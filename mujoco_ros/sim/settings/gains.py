@@ -12,7 +12,7 @@ from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.robot.layout import Joints, ModelLayout, RobotLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Pairs
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.scene.robot_options.joint_options import (
     BANDWIDTH_HZ,
     DAMPING_RATIO,
@@ -168,7 +168,7 @@ def configured_gains(
     data: mujoco.MjData,
     servos: np.ndarray,
     timestep: float,
-    known: Collection[Part] = (),
+    known: Collection[ScenePart] = (),
 ) -> Gains:
     """Read the gains files of robots, and derive the gains of robots without one.
 
@@ -281,7 +281,7 @@ KP, KD = 0, 1
 class GainChange(NamedTuple):
     """One gain of one joint of a robot."""
 
-    robot: Part
+    robot: ScenePart
     row: int  # `KP` or `KD`
     joint: int  # index among the robot's joints
     value: float  # stiffness [Nm/rad or N/m] or damping [Nms/rad or Ns/m]
@@ -293,7 +293,9 @@ class GainSettings:
     Gains are written to the engine between two steps and act from the next step on.
     """
 
-    def __init__(self, drives: Drives, robots: Mapping[Part, slice], configured: Gains) -> None:
+    def __init__(
+        self, drives: Drives, robots: Mapping[ScenePart, slice], configured: Gains
+    ) -> None:
         """Set the configured gains, over the joints of all robots, which a reset restores.
 
         `robots` are the columns of each robot in arrays over the joints of all robots.
@@ -304,7 +306,7 @@ class GainSettings:
         self._configured = np.stack([configured.kp, configured.kd])  # (2, n)
         self.restore()
 
-    def of(self, robot: Part) -> Gains:
+    def of(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains of a robot."""
         columns = self._robots[robot]
         return Gains(kp=self._drives.kp[columns].copy(), kd=self._drives.kd[columns].copy())
@@ -313,7 +315,7 @@ class GainSettings:
         """Return a copy of the gains of every robot."""
         return {robot: self.of(robot) for robot in self._robots}
 
-    def configured(self, robot: Part) -> Gains:
+    def configured(self, robot: ScenePart) -> Gains:
         """Return a copy of the gains that a reset restores for a robot."""
         kp, kd = self._configured[:, self._robots[robot]].copy()
         return Gains(kp=kp, kd=kd)
@@ -327,13 +329,13 @@ class GainSettings:
         self._drives.set_gains(*gains)
         self.changes += 1
 
-    def set(self, robot: Part, gains: Gains) -> None:
+    def set(self, robot: ScenePart, gains: Gains) -> None:
         """Set all gains of a robot."""
         rows = self._current()
         rows[:, self._robots[robot]] = gains.kp, gains.kd
         self._drives.set_gains(*rows)
 
-    def configure(self, robot: Part, gains: Gains) -> None:
+    def configure(self, robot: ScenePart, gains: Gains) -> None:
         """Set the gains that a reset restores for a robot; ignored for one that does not exist."""
         if robot in self._robots:
             self._configured[:, self._robots[robot]] = gains.kp, gains.kd

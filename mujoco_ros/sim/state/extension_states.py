@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 
 EXTENSION = "extension "
 """Beginning of the names of the numbers of extensions."""
@@ -28,7 +28,7 @@ class ExtensionState:
         random: The generator.
     """
 
-    def __init__(self, key: str, owner: Part | None, initial: np.ndarray, seed: int) -> None:
+    def __init__(self, key: str, owner: ScenePart | None, initial: np.ndarray, seed: int) -> None:
         """Begin with `initial` (n,) and the random numbers of a seed and the key."""
         self.key, self.owner = key, owner
         self._initial = initial
@@ -69,7 +69,7 @@ class ExtensionState:
 class SavedExtensionState:
     """A copy of an `ExtensionState`."""
 
-    owner: Part | None
+    owner: ScenePart | None
     values: np.ndarray
     random: Any
 

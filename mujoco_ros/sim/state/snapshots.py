@@ -11,7 +11,7 @@ from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import Joints
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.correspondence import Correspondence
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.realism.robot_realism import SavedRealism
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.extension_states import SavedExtensionState
@@ -53,11 +53,11 @@ class Snapshot:
     references: np.ndarray
     gains: np.ndarray
     force_limits: np.ndarray
-    controls: dict[Part, ControlState]
+    controls: dict[ScenePart, ControlState]
     wrenches: Wrenches
     noise: Any
     extensions: dict[str, SavedExtensionState]
-    realism: dict[Part, SavedRealism]
+    realism: dict[ScenePart, SavedRealism]
 
     @property
     def model(self) -> mujoco.MjModel:

@@ -13,13 +13,13 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly
-from mujoco_ros.model.scene.compiler_silence import silence_compiler
 from mujoco_ros.model.scene.config import ObjectConfig, RobotConfig, SceneConfig
 from mujoco_ros.model.scene.engine_plugins import (
     check_plugin_slots,
     check_plugins_registered,
 )
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.mjcf_files import silence_compiler
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.model.sensors.cameras import CameraConfig
 from mujoco_ros.model.sensors.lidars import LidarConfig
 from mujoco_ros.model.strict import from_dict
@@ -217,7 +217,7 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
     Raises:
         UserInputError: It describes no scene.
     """
-    parts: list[Part] = []
+    parts: list[ScenePart] = []
     kinds: dict[str, type[RobotConfig | ObjectConfig]]
     kinds = {"robots": RobotConfig, "objects": ObjectConfig}
     for key, kind in kinds.items():
@@ -226,7 +226,7 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
             keys = from_dict(_PartKeys, own, f"{where}: {key}")
             own_config = _config(kind, entry, f"{where}: {key}")
             parts.append(
-                Part(config=own_config, spec=None, prefix=keys.prefix, urdf=keys.description)
+                ScenePart(config=own_config, spec=None, prefix=keys.prefix, urdf=keys.description)
             )
     configs = [part.config for part in parts]
     config = SceneConfig(

@@ -9,12 +9,12 @@ from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism import RealismConfig
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
-from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.model.scene.parts import ScenePart
 from mujoco_ros.sim.simulation import Simulation
 
 LATE = 7
@@ -95,7 +95,7 @@ def topics_of(kind, *names):
     )
     robot = RobotConfig(name="bare", model="bare.xml")
     config = SceneConfig(robots=(robot,), merged=False)
-    parts = (Part(config=robot, spec=None, prefix=""),)
+    parts = (ScenePart(config=robot, spec=None, prefix=""),)
     layout = lay_out(Assembly(config=config, model=model, base=None, parts=parts))
     return list(robot_topics(0, layout.robots[0], 0, "child_on_parent"))
 

@@ -16,8 +16,9 @@ from mujoco_ros.control.settings import TrajectorySettings
 from mujoco_ros.control.trajectory.trajectory import PointArrays, trajectory
 from mujoco_ros.model.pose import PoseConfig
 from mujoco_ros.model.scene.assembly import assemble, rebuild
-from mujoco_ros.model.scene.config import PhysicsConfig, RobotConfig, SceneConfig, load_scene
+from mujoco_ros.model.scene.config import RobotConfig, SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.sim.simulation import Simulation
 
 STATE = mujoco.mjtState.mjSTATE_INTEGRATION

@@ -14,7 +14,7 @@ from unique_identifier_msgs.msg import UUID
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import INTERFACES, POSITION, ControlledJoints
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.conversions import stamp
 from mujoco_ros.wire.names import RESTART
@@ -88,7 +88,7 @@ class JointCommands(CommandOutput):
 
     def __init__(self, endpoints: Endpoints, namespace: str, joints: ControlledJoints) -> None:
         super().__init__(joints)
-        self.topic = within(namespace, CommandSource.JOINT_COMMANDS)
+        self.topic = in_namespace(namespace, CommandSource.JOINT_COMMANDS)
         self._publisher = endpoints.publisher(JointState, self.topic, RELIABLE)
 
     def _publish(self, values: np.ndarray, time: float) -> None:
@@ -109,7 +109,9 @@ class GripperGoals:
         """Create a client for the joint with an index and a name."""
         self.joint = joint
         self._caller, self._name = caller, name
-        self._service = within(namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal")
+        self._service = in_namespace(
+            namespace, CommandSource.GRIPPER, "gripper_cmd", "_action/send_goal"
+        )
         self._sent, self._sent_at = np.nan, -np.inf
         caller.is_served(_SEND_GOAL, self._service)  # starts the discovery
 
@@ -155,7 +157,7 @@ class Trajectories(CommandOutput):
         super().__init__(joints)
         self._ahead, self._braking = _AHEAD * period, _BRAKING * period
         self._period = period
-        self.topic = within(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
+        self.topic = in_namespace(namespace, CommandSource.TRAJECTORY, "joint_trajectory")
         self._joints = joints.with_interface(POSITION)
         self._gripper, self._efforts = gripper, efforts
         self._acknowledged = [self._names[joint] for joint in self._joints] if lockstep else []

@@ -24,7 +24,7 @@ from mujoco_ros.controllers.runtime.robot_model import (
     unknown_camera,
 )
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
-from mujoco_ros.model.naming import within
+from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
@@ -173,7 +173,7 @@ class ImageRequests:
             self._receive(subscribed)
 
         info, depth, colour = (
-            Inbox(self._endpoints, kind, within(topics, topic), SENSOR, received)
+            Inbox(self._endpoints, kind, in_namespace(topics, topic), SENSOR, received)
             for topic, kind in (
                 ("camera_info", CameraInfo),
                 ("depth/image_rect_raw", ImageMessage),
@@ -182,7 +182,9 @@ class ImageRequests:
         )
         trigger = None
         if self._lockstep:
-            trigger = self._endpoints.publisher(Empty, within(topics, CAMERA_TRIGGER), RELIABLE)
+            trigger = self._endpoints.publisher(
+                Empty, in_namespace(topics, CAMERA_TRIGGER), RELIABLE
+            )
         subscribed = _Subscribed(camera, info, depth, colour, trigger)
         self._subscribed[camera.name] = subscribed
         return subscribed

@@ -14,7 +14,7 @@ from mujoco_ros.controllers.interface.observation import BaseReading, Observatio
 from mujoco_ros.controllers.ros.node.inbox import Inbox, ObjectFrames, SensorReadings
 from mujoco_ros.controllers.runtime.ticks import tick_time
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.naming import topic_token, within
+from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.kind import Measurement, SensorKind
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
@@ -133,7 +133,13 @@ class TopicObservationSource:
             if topic not in without:
                 kind = self._kinds[key]
                 self._inboxes[key][name] = Inbox(
-                    *(endpoints, kind.message, within(robot.namespace, topic), kind.qos, on_sensor),
+                    *(
+                        endpoints,
+                        kind.message,
+                        in_namespace(robot.namespace, topic),
+                        kind.qos,
+                        on_sensor,
+                    ),
                     polled=not every,
                 )
         self._reader = JointReader(robot.joints.names)
@@ -141,7 +147,7 @@ class TopicObservationSource:
         self._objects = [name for name in objects if _tf(name) not in without]
         self._ended: dict[str, int | None] = {}  # stamps of the last messages
         self._joint_states = Inbox(
-            endpoints, JointState, within(robot.namespace, JOINT_STATES), RELIABLE, on_message
+            endpoints, JointState, in_namespace(robot.namespace, JOINT_STATES), RELIABLE, on_message
         )
 
     @property
@@ -292,7 +298,7 @@ def _rows(layout: ModelLayout, index: int) -> Iterator[tuple[str, str, str]]:
     for key, sensors in robot.sensors.items():
         for sensor in sensors:
             name = topic_token(sensor.name)
-            yield within(key, name), key, name
+            yield in_namespace(key, name), key, name
     if robot.states:
         yield STATES, STATES, ""
     if robot.base is not None:

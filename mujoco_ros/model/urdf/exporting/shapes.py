@@ -101,14 +101,6 @@ class ExportedShapes:
         mesh_cache: MeshCache | None,
         strip: Callable[[str], str],
     ) -> None:
-        """Export from a compiled model, with the arguments of `export_urdf`.
-
-        Args:
-            model: The model.
-            mesh_uri: Returns the URI of a mesh file.
-            mesh_cache: Folder for meshes of shapes without a file.
-            strip: Removes the robot's prefix from a name.
-        """
         self._model = model
         self._mesh_uri = mesh_uri
         self._mesh_cache = mesh_cache
@@ -196,20 +188,15 @@ class ExportedShapes:
     def _mesh(self, geom: int, where: str) -> Sequence[_Form]:
         model, mesh = self._model, int(self._model.geom_dataid[geom])
         path = mesh_file(model, mesh)
-        if path is not None and (equals_file(model, mesh, path) or not self._can_replace(path)):
+        # A missing file may exist where the URDF is read.
+        replaceable = path is not None and (self._mesh_cache is not None or path.is_file())
+        if path is not None and (equals_file(model, mesh, path) or not replaceable):
             attributes = {"filename": self._mesh_uri(path)}
             if (model.mesh_scale[mesh] != 1).any():
                 attributes["scale"] = number_text(model.mesh_scale[mesh])
             return [_Form(file_pose(model, mesh), "mesh", attributes)]
         what = "meshes without a file" if path is None else "meshes that differ from their files"
         return self._written(lambda: mesh_triangles(model, mesh), what, where)
-
-    def _can_replace(self, path: Path) -> bool:
-        """Whether a mesh can be written in place of a file that differs.
-
-        A file that is missing on this machine may exist where the URDF is read.
-        """
-        return self._mesh_cache is not None or path.is_file()
 
     def _written(
         self,

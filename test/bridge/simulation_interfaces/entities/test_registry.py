@@ -17,9 +17,11 @@ from simulators import ROOT
 from spawn_requests import flags
 from threads import RecordingResponder, Threads
 
-from mujoco_ros.bridge.simulation_interfaces.entities.queries import EntityQueries
+from mujoco_ros.bridge.simulation_interfaces.entities.queries import (
+    EntityQueries,
+    EntityStateService,
+)
 from mujoco_ros.bridge.simulation_interfaces.entities.registry import EntityRegistry, StateQueries
-from mujoco_ros.bridge.simulation_interfaces.entities.setting import EntityStateService
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_command import joint_command
 from mujoco_ros.model.pose import PoseConfig

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from mujoco_ros.model.naming import header_comment, root_element
 from mujoco_ros.model.scene.config import shipped_scenes
-from mujoco_ros.model.scene.file_header import header_comment, root_element
-from mujoco_ros.model.scene.model_folders import shipped_models, shipped_worlds
+from mujoco_ros.model.scene.worlds import shipped_models, shipped_worlds
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import GetSpawnables
 from threads import RecordingResponder
 
-from mujoco_ros.bridge.simulation_interfaces.entities.resources import BackgroundWorker
+from mujoco_ros.bridge.simulation_interfaces.interfaces import BackgroundWorker
 from mujoco_ros.rclpy_ext.service import RequestRejectedError
 
 

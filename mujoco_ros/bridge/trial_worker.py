@@ -4,15 +4,15 @@ import logging
 import os
 import threading
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import mujoco
 
-from mujoco_ros.model.file_access import ClientFiles
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, recorded_files
+from mujoco_ros.model.file_access import ClientFiles, allowed_files
+from mujoco_ros.model.reading import Reading, recorded_reading
 from mujoco_ros.process.worker_process import serve
 
 _STACK_BYTES = 3 << 19
@@ -20,8 +20,20 @@ _STACK_BYTES = 3 << 19
 _SOON, _LATER = -10, 5
 """Nice values of a trial at first, and of a long one."""
 _LONG_S = 1.0
-Trial = Callable[[], Any]
-"""Reads and compiles a model; it and its result can be pickled."""
+
+
+class Trial(NamedTuple):
+    """A function that reads and compiles a model; it and its arguments can be pickled.
+
+    Attributes:
+        files: The files that its client may name; None for all.
+        has_result: Whether its result can be pickled, and is wanted.
+    """
+
+    function: Callable[..., Any]
+    args: tuple[object, ...] = ()
+    files: ClientFiles | None = None
+    has_result: bool = False
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     return serve(arguments, lambda _setup: _run)
 
 
-def _run(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+def _run(trial: Trial) -> tuple[Any, Reading]:
     """Run a trial in a thread with less memory for recursion than the simulator's threads have.
 
     It has a high priority, as far as the system permits, since a client waits, and a low one if it
@@ -58,19 +70,7 @@ def _yield_processor() -> None:
                 os.setpriority(os.PRIO_PROCESS, int(thread), _LATER)
 
 
-def _record(trial: Trial) -> tuple[Any, Mapping[str, FileStamp]]:
-    """Return the result of a trial, and the stamps of the files that it read."""
-    with recorded_files() as stamps:
-        result = trial()
-    return result, stamps
-
-
-def discard(function: Callable[..., object], *args: object) -> None:
-    """Call a function whose result cannot be pickled."""
-    function(*args)
-
-
-def restricted(files: ClientFiles, trial: Trial) -> Any:
-    """Run a trial that reads only the files that its client may name."""
-    with files.allowed():
-        return trial()
+def _record(trial: Trial) -> tuple[Any, Reading]:
+    with allowed_files(trial.files), recorded_reading() as reading:
+        result = trial.function(*trial.args)
+    return result if trial.has_result else None, reading

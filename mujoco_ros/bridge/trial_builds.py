@@ -1,15 +1,14 @@
 """Trial builds: what a client sends is first read and compiled in another process."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 
+from mujoco_ros.bridge import trial_worker
 from mujoco_ros.bridge.component import Component
-from mujoco_ros.bridge.trial_builds import trial_worker
 from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
-from mujoco_ros.model.mjcf.file_stamps import FileStamp, unchanged_files
+from mujoco_ros.model.reading import Reading, repeated_reading
 from mujoco_ros.process import fork_server
 from mujoco_ros.process.worker_limits import (
     WorkerDiedError,
@@ -29,7 +28,6 @@ class BuildCancelledError(RuntimeError):
     """A client cancelled the change of the model."""
 
     def __init__(self) -> None:
-        """Set the message."""
         super().__init__("cancelled by a client (~/cancel_build)")
 
 
@@ -46,7 +44,6 @@ class TrialBuilds(Component):
         """Prepare the worker process.
 
         Args:
-            limits: Limits of one model.
             rehearsal: What a process that is a fork of the simulator does before the first model,
                 which then takes no longer than the others.
         """
@@ -65,26 +62,30 @@ class TrialBuilds(Component):
         return self._worker.pid
 
     @contextmanager
-    def passed(self, where: str, function: Callable[..., object], *args: object) -> Iterator[None]:
-        """Build a model on trial, and have the block, in this thread, read the same files.
+    def after_trial(
+        self, where: str, function: Callable[..., object], *args: object
+    ) -> Iterator[None]:
+        """Build a model on trial, and have the block, in this thread, repeat the reading.
+
+        The block reads the same files, and computes nothing again that `computed_once` has.
 
         Args:
             where: The model; begins error messages.
             function: Builds it; can be pickled, and imports no ROS.
-            args: Its arguments.
 
         Raises:
             ParseError: The process died, the model exceeds a limit, or a file has changed since.
             UserInputError: As the function raises it.
             BuildCancelledError: `cancel` was called during this change of the model.
         """
-        _, stamps = self._run(where, partial(trial_worker.discard, function, *args))
-        with unchanged_files(stamps):
+        _, reading = self._run(where, trial_worker.Trial(function, args, client_files()))
+        with repeated_reading(reading):
             yield
 
     def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
-        """Return the result of a function, which can be pickled; see `passed`."""
-        return self._run(where, partial(function, *args))[0]
+        """Return the result of a function, which can be pickled; see `after_trial`."""
+        trial = trial_worker.Trial(function, args, client_files(), has_result=True)
+        return self._run(where, trial)[0]
 
     def cancel(self) -> None:
         """End the trial in progress, and refuse others until the change of the model ends."""
@@ -100,20 +101,17 @@ class TrialBuilds(Component):
     def start(self) -> None:
         """Fork the process, where that is possible, and have it rehearse."""
         if self._rehearsal is not None and fork_server.server() is not None:
-            self._worker.submit(partial(trial_worker.discard, self._rehearsal))
+            self._worker.submit(trial_worker.Trial(self._rehearsal))
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
         self._worker.close()
 
-    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Mapping[str, FileStamp]]:
+    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Reading]:
         if self._cancelled:
             raise BuildCancelledError
-        files = client_files()
-        if files is not None:
-            trial = partial(trial_worker.restricted, files, trial)
         try:
-            answer: tuple[Any, Mapping[str, FileStamp]] = self._worker.submit(trial).result()
+            answer: tuple[Any, Reading] = self._worker.submit(trial).result()
         except WorkerLimitError as error:
             raise ParseError(f"{where}: too large to build, limit {error}") from error
         except WorkerDiedError as error:

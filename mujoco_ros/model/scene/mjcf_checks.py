@@ -10,8 +10,8 @@ from typing import NamedTuple
 from mujoco_ros.model.archives import model_on_disk, on_disk
 from mujoco_ros.model.errors import MissingAssetError, MissingFileError, ParseError
 from mujoco_ros.model.file_access import LARGEST_TEXT, read_file
-from mujoco_ros.model.mjcf.file_stamps import note_file
-from mujoco_ros.model.scene.size_limits import (
+from mujoco_ros.model.reading import note_file
+from mujoco_ros.model.scene.limits import (
     MAX_CELLS,
     MAX_COPIES,
     MAX_ELEMENTS,
@@ -33,8 +33,6 @@ class Tag(NamedTuple):
     """A tag of an element.
 
     Attributes:
-        name: Name of the element.
-        begins: Whether an element begins.
         ends: Whether an element ends; both are true for an empty one.
         text: Its attributes as in the text.
     """
@@ -89,10 +87,6 @@ _DIGITS = 20
 def check_text(text: str, where: str) -> None:
     """Reject the text of an MJCF that is too large, or that attaches a model to itself.
 
-    Args:
-        text: The text.
-        where: Begins error messages.
-
     Raises:
         ParseError: It includes a file.
         MissingAssetError: It attaches a model by a relative path.
@@ -104,12 +98,11 @@ def check_text(text: str, where: str) -> None:
 def check_files(path: Path, packages: Mapping[str, Path] | None = None) -> None:
     """Reject an MJCF file that is too large, or contains itself, with the files it consists of.
 
-    A file contains those that it includes and those whose models it may attach. MuJoCo reads them
+    A file contains the files that it includes, and the models that it may attach. MuJoCo reads them
     recursively, and ends the process if there is no end. Files that do not exist are left to
     MuJoCo.
 
     Args:
-        path: The file.
         packages: Folders of packages by name, for URIs.
 
     Raises:
@@ -130,7 +123,6 @@ class _Walk:
         """Return the numbers of elements of a model, and of the models that it names and they name.
 
         Args:
-            path: Its file, without symbolic links.
             above: The files that contain it, outermost first.
         """
         above = _below(path, above)
@@ -142,13 +134,9 @@ class _Walk:
 
 
 def _below(path: Path, above: tuple[Path, ...]) -> tuple[Path, ...]:
-    """Return the files down to a path that those `above` contain.
-
-    Raises:
-        UserInputError: It contains itself, or it is too deep.
-    """
+    """Return the files down to a path that those `above` contain."""
     if path in above:
-        cycle = " → ".join(it.name for it in (*above[above.index(path) :], path))
+        cycle = " → ".join(each.name for each in (*above[above.index(path) :], path))
         raise ParseError(f"'{path}' contains itself: {cycle}")
     if len(above) >= MAX_FILE_DEPTH:
         raise too_large(str(path), f"files in files, {len(above) + 1} deep", MAX_FILE_DEPTH)
@@ -164,7 +152,6 @@ class _Document:
     """
 
     def __init__(self, walk: _Walk, folder: Path | None) -> None:
-        """Begin a model; `folder` is that of its file, None for a text."""
         self.size = self.size_of_models = 0
         self._walk, self._folder = walk, folder
         self._factors = [1]  # of replication, for each open element
@@ -221,7 +208,7 @@ class _Document:
     def _attached(self, tag: Tag) -> int:
         """Return the number of elements that an <attach> adds, or a larger one."""
         model = tag.attributes.get("model", "")
-        if model:  # without a name in its <model>, that in its file
+        if model:  # a <model> without a name has the name in its file
             return self._models.get(model, max(self._models.values(), default=0))
         sizes = dict(self._attachable)
         sizes.update((name, self.size - before) for name, before in self._open if name)
@@ -273,14 +260,12 @@ def _find(
     Args:
         file: The path or URI.
         stands_for: Returns the file that a path stands for, which can lead through an archive.
-        folders: The folders.
-        packages: Folders of packages by name.
     """
     if "://" in file:
         candidates = [resolve(file, folders[-1], packages)]
     else:
-        candidates = [stands_for(Path(os.path.normpath(it / file))) for it in folders]
-    return next((Path(os.path.realpath(it)) for it in candidates if os.path.isfile(it)), None)
+        candidates = [stands_for(Path(os.path.normpath(folder / file))) for folder in folders]
+    return next((Path(os.path.realpath(path)) for path in candidates if os.path.isfile(path)), None)
 
 
 def _text(path: Path) -> str:
@@ -292,11 +277,7 @@ def _text(path: Path) -> str:
 
 
 def _entries(tag: Tag, where: str) -> int:
-    """Return the number of elements that a tag stands for.
-
-    Raises:
-        UserInputError: It is a height field that is too large to be allocated.
-    """
+    """Return the number of elements that a tag stands for."""
     if tag.name == "hfield":
         field = tag.attributes
         cells = _number(field, "nrow") * _number(field, "ncol")
@@ -318,7 +299,7 @@ def _may_be_special(text: str) -> bool:
 
 
 def _check_numbers(tag: Tag, where: str) -> None:
-    """Reject NaN and infinite numbers, many of which MuJoCo takes for values that are not given.
+    """Reject NaN and infinite numbers: MuJoCo takes many of them for a value that is not given.
 
     Only the ends of a range may be infinite.
     """

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mujoco_ros.model.mjcf.files import Tag, tags
+from mujoco_ros.model.scene.mjcf_checks import Tag, tags
 
 
 def shown(text: str) -> list[str]:

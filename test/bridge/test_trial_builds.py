@@ -10,7 +10,8 @@ import hostile_builds
 import pytest
 from hostile_builds import answer, read
 
-from mujoco_ros.bridge.trial_builds.trial_builds import LIMITS, TrialBuilds
+from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
+from mujoco_ros.bridge.trial_worker import Trial
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.process.worker_limits import WorkerLimits
@@ -91,7 +92,7 @@ def test_errors_of_the_model_are_those_of_a_build_in_the_simulator(trials) -> No
 def test_the_files_of_a_trial_must_not_change(trials, tmp_path: Path) -> None:
     path = tmp_path / "it.xml"
     path.write_text("<mujoco/>")
-    with trials.passed("'it'", read, path):
+    with trials.after_trial("'it'", read, path):
         read(path)
 
     def change_and_read() -> None:
@@ -99,7 +100,7 @@ def test_the_files_of_a_trial_must_not_change(trials, tmp_path: Path) -> None:
         read(path)
 
     changed = pytest.raises(UserInputError, match=r"it\.xml' changed while it was read; try again")
-    with changed, trials.passed("'it'", read, path):
+    with changed, trials.after_trial("'it'", read, path):
         change_and_read()
 
 
@@ -109,7 +110,7 @@ def test_a_trial_in_progress_ends_with_the_simulator() -> None:
     pid = trials.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    request = trials._worker.submit(time.time)
+    request = trials._worker.submit(Trial(time.time))
     while not request.running():
         time.sleep(0.01)
     trials.stop()

@@ -8,9 +8,9 @@ import mujoco
 import pytest
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.mjcf.files import check_files
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.scene.mjcf_checks import check_files
 from mujoco_ros.model.scene.parts import load_spec, part_from_text
 
 BODY = "<worldbody><body name='{0}'><geom size='.1'/></body></worldbody>"

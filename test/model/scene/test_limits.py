@@ -5,7 +5,7 @@ import pytest
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import FileAccess, SizeLimit
-from mujoco_ros.model.scene import size_limits
+from mujoco_ros.model.scene import limits
 from mujoco_ros.model.scene.assembly import assemble, rebuild
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.parts import load_spec, part_from_text
@@ -176,8 +176,8 @@ def test_a_compiled_model_that_is_too_large_is_rejected(
     tmp_path, monkeypatch: pytest.MonkeyPatch, content: str, why: str
 ) -> None:
     few = SizeLimit(99, of_client=99)
-    monkeypatch.setattr(size_limits, "MAX_CELLS", few)
-    monkeypatch.setattr(size_limits, "MAX_TEXELS", few)
+    monkeypatch.setattr(limits, "MAX_CELLS", few)
+    monkeypatch.setattr(limits, "MAX_TEXELS", few)
     (tmp_path / "large.png").write_bytes(png(10, 10))
     ball = "<worldbody><body><freejoint/><geom size='1'/></body></worldbody>"
     path = tmp_path / "x.xml"
@@ -191,7 +191,7 @@ def test_models_that_are_too_large_together_are_rejected(monkeypatch: pytest.Mon
     text = f"<mujoco>{field}<worldbody><body><geom size='1'/></body></worldbody></mujoco>"
     scene = assemble(SceneConfig(name="plain"))
     most = SizeLimit(scene.model.nbuffer + 60_000, of_client=0)
-    monkeypatch.setattr(size_limits, "MAX_MODEL_BYTES", most)
+    monkeypatch.setattr(limits, "MAX_MODEL_BYTES", most)
     scene = rebuild(scene, add=[part_from_text(text, name="first")])
     with pytest.raises(UserInputError, match=r"too large: \d+ bytes of the model, limit"):
         rebuild(scene, add=[part_from_text(text, name="second")])
@@ -265,7 +265,7 @@ def test_a_client_changes_a_scene_that_is_larger_than_its_own_limits(
     tmp_path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may not grow in the sizes that exceed them."""
-    monkeypatch.setattr(size_limits, "MAX_GEOMS", SizeLimit(1000, of_client=2))
+    monkeypatch.setattr(limits, "MAX_GEOMS", SizeLimit(1000, of_client=2))
     path, ball = tmp_path / "x.xml", "<body><freejoint/><geom size='.1'/></body>"
     path.write_text(f"<mujoco><worldbody>{ball * 3}</worldbody></mujoco>")
     scene = assemble(load_scene(str(path)))
