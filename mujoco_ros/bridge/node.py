@@ -16,7 +16,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import in_namespace
-from mujoco_ros.model.realism import load_profiles
+from mujoco_ros.model.realism_config import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.worlds import client_folders

@@ -17,7 +17,7 @@ from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import HEADER_CHARACTERS, NAME, check_name, root_element, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
-from mujoco_ros.model.realism import RealismConfig, resolve_profile
+from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
 from mujoco_ros.model.scene.limits import (
     MAX_OBJECTS,
     MAX_ROBOTS,

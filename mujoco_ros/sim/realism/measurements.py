@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism import (
+from mujoco_ros.model.realism_config import (
     BaseChannel,
     Entry,
     JointChannel,

@@ -7,7 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import References
-from mujoco_ros.model.realism import Channel, Entry, RealismConfig, Section
+from mujoco_ros.model.realism_config import Channel, Entry, RealismConfig, Section
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import ScenePart

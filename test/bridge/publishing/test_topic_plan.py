@@ -9,7 +9,7 @@ from mujoco_ros.bridge.publishing.topics import robot_topics
 from mujoco_ros.bridge.tf.frame_plan import plan_frames
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import Assembly

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism import (
+from mujoco_ros.model.realism_config import (
     ActuatorChannel,
     RealismConfig,
     SensorChannel,
