@@ -16,7 +16,6 @@ EXTRAS = {
     "planning": PLANNING,
     "evaluation": ["matplotlib", *PLANNING],
     "decomposition": ["coacd"],
-    "c_hooks": ["llvmlite>=0.45"],
     "policy": ["onnxruntime>=1.20"],
     "cluster": ["ray>=2.50"],
     "video": ["av>=14"],
@@ -51,6 +50,7 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
+                "extensions/hooks/*.c",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
             ]

@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.extensions.hooks.compiled import HookCell
+from mujoco_ros.extensions.hooks.callbacks import HookCell
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation
@@ -124,7 +124,7 @@ class ExtensionRunner:
         pauses: Whether an error in it pauses the simulation.
         failure: The error that disabled it; empty without one.
         cost: Wall time of its calls in a step.
-        cell: What its compiled hooks read and add to.
+        cell: What its C functions share with it.
         on_failure: Called after an error has disabled it.
     """
 

@@ -12,10 +12,10 @@ from mujoco_ros.control.index_ranges import as_slice
 from mujoco_ros.extensions.hooks.callbacks import (
     SIGNATURES,
     WITHOUT,
-    CompiledHooks,
-    compile_callback,
+    CHooks,
+    HookEntry,
+    c_callback,
 )
-from mujoco_ros.extensions.hooks.compiled import HookEntry, bytes_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, finite_check, raised
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -35,7 +35,7 @@ class HookTable:
         kinds: The kinds of hooks that there are.
         model: The model of the plant.
         data: Its state.
-        compiled: Those of the kinds of which all hooks are C functions.
+        in_c: The hooks by kind, of the kinds whose hooks are all C functions.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class HookTable:
             except UserInputError as error:
                 raise UserInputError(f"extension '{runner.key}': {error}") from error
         self.kinds = frozenset(self._hooks)
-        compiled: dict[str, CompiledHooks] = {}
+        in_c: dict[str, CHooks] = {}
         for kind, hooks in self._hooks.items():
             entries = [entry for it in hooks if (entry := it.entry()) is not None]
-            callback = compile_callback(kind) if len(entries) == len(hooks) else None
+            callback = c_callback(kind) if len(entries) == len(hooks) else None
             if callback is not None:
                 parts = (self.model, self.data, guard.busy)
-                compiled[kind] = CompiledHooks(callback, hooks, entries, parts)
-        self.compiled: Mapping[str, CompiledHooks] = compiled
+                in_c[kind] = CHooks(callback, hooks, entries, parts)
+        self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind; the first result that is not None counts.
@@ -207,7 +207,8 @@ class _NumberHook:
         elif kind != "time":
             self._own = elements.user_actuators(kind)
         length = max(elements.model.ngeom, elements.model.nactuator)
-        self._flags = bytes_of(list(self._own), length)
+        self._flags = np.zeros(length, dtype=np.uint8)
+        self._flags[list(self._own)] = 1
 
     def entry(self) -> HookEntry | None:
         """Return the entry of a C function."""
