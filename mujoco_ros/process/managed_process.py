@@ -10,8 +10,6 @@ from pathlib import Path
 from mujoco_ros.process import child_process
 from mujoco_ros.process.heartbeat import TIMEOUT_S
 
-CANNOT_RUN_HERE = 3
-"""Exit code of a process that would end in the same way after a restart."""
 START_S = 120.0
 """Longest time from the start of a process to its first heartbeat."""
 EARLY_S = 5.0
@@ -179,7 +177,7 @@ class ManagedProcess:
         process.stderr.close()
         if code == 0:
             _LOG.info("child process '%s' ended", self.name)
-        elif code == CANNOT_RUN_HERE:
+        elif code == child_process.CANNOT_RUN_HERE:
             self.trouble = self._last_line() or "cannot run here"
             _LOG.error("child process '%s' is not available: %s", self.name, self.trouble)
         else:
