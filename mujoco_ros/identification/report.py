@@ -1,14 +1,13 @@
 """The result of a fit, as text and as a scene that extends the one it began with."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from mujoco_ros.identification.confidence import Estimate
 from mujoco_ros.identification.fit import Fit
-from mujoco_ros.identification.parameters import DELAY
+from mujoco_ros.identification.parameters import DELAY, Estimate
 from mujoco_ros.identification.replay import Replay
 from mujoco_ros.identification.robot_model import IdentifiedRobot
 from mujoco_ros.model.scene.config import scene_path, shipped_scenes
@@ -49,18 +48,18 @@ def _comment(fit: Fit) -> list[str]:
         "Written by fit. ± is the half width of the interval of 95 %; parameters that are not",
         "determined have the values of the scene, for which the others hold.",
     ]
-    lines += [_line(it) for it in fit.estimates if it.determined]
-    lines += [
-        f"{it.parameter.name}: not determined: {it.reason}"
-        for it in fit.estimates
-        if not it.determined
-    ]
-    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
-    return lines
+    unsure = []
+    for it in fit.estimates:
+        if it.determined:
+            values = f"{it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
+            lines.append(f"{it.parameter.name}: {values}")
+        else:
+            unsure.append(f"{it.parameter.name}: not determined: {it.reason}")
+    return [*lines, *unsure, *_skipped(fit)]
 
 
-def _line(it: Estimate) -> str:
-    return f"{it.parameter.name}: {it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
+def _skipped(fit: Fit) -> list[str]:
+    return [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
 
 
 def _rounded(value: float) -> float:
@@ -88,13 +87,13 @@ def fit_report(fit: Fit) -> str:
         lines.append(f"{it.parameter.name:{width}}  {_numbers(it)}")
     if not all(it.determined for it in fit.estimates):
         lines.append("the others and their intervals hold for the scene's values of these")
-    lines += [f"{joint}: not fitted: {reason}" for joint, reason in fit.skipped.items()]
+    lines += _skipped(fit)
     lines.append(f"residuals: {fit.residual:.3f} times the noise")
     if fit.residual > LARGEST_RESIDUAL:
         lines.append(
             "warning: the model does not repeat the recording, so that the parameters contain its "
             "errors, and the intervals do not: look for contacts, other masses, backlash, lost "
-            "messages, or references that are not those of the drives"
+            "messages, or other references than the drives have"
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -105,17 +104,16 @@ def replay_report(name: str, before: Replay, after: Replay) -> str:
     Args:
         name: Name of the recording.
         before: Its replay with the parameters of the scene.
-        after: The same with the fitted ones.
+        after: Its replay with the fitted parameters.
     """
-    return "".join(f"{line}\n" for line in _replay_lines(name, before, after))
-
-
-def _replay_lines(name: str, before: Replay, after: Replay) -> Iterator[str]:
     width = max(len(joint) for joint in after.joints)
-    yield f"replay of {name}: errors of positions over the noise"
-    yield f"{'joint':{width}}  {'before':>10}  {'fitted':>10}"
+    lines = [
+        f"replay of {name}: errors of positions over the noise",
+        f"{'joint':{width}}  {'before':>10}  {'fitted':>10}",
+    ]
     for joint, old, new in zip(after.joints, before.ratio, after.ratio, strict=True):
-        yield f"{joint:{width}}  {old:>10.4g}  {new:>10.4g}"
+        lines.append(f"{joint:{width}}  {old:>10.4g}  {new:>10.4g}")
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _numbers(it: Estimate) -> str:
