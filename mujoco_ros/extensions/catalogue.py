@@ -14,12 +14,12 @@ GROUP = "mujoco_ros.extensions"
 _LIBRARY = "mujoco_ros.extensions.ros.library"
 SHIPPED = {
     "battery": f"{_LIBRARY}.battery:Battery",
-    "contact_groups": f"{_LIBRARY}.contact_groups:ContactGroups",
-    "conveyor_belt": f"{_LIBRARY}.conveyor_belt:ConveyorBelt",
-    "suction_cup": f"{_LIBRARY}.suction_cup:SuctionCup",
-    "thruster": f"{_LIBRARY}.thruster:Thruster",
+    "contact_groups": f"{_LIBRARY}.contacts:ContactGroups",
+    "conveyor_belt": f"{_LIBRARY}.contacts:ConveyorBelt",
+    "suction_cup": f"{_LIBRARY}.contacts:SuctionCup",
+    "thruster": f"{_LIBRARY}.forces:Thruster",
     "unitree_go": f"{_LIBRARY}.unitree_go:UnitreeGo",
-    "wind": f"{_LIBRARY}.wind:Wind",
+    "wind": f"{_LIBRARY}.forces:Wind",
 }
 """The extensions of this package, as in entry points."""
 _RESERVED = ("enabled", "on_error")
