@@ -16,14 +16,7 @@ def _size(description: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """When samples arrive, and how many are lost.
-
-    Attributes:
-        delay: Time from a sample to its arrival [s].
-        jitter: Largest additional delay, uniformly distributed from 0 [s]. A sample that arrives
-            after a later one is dropped.
-        dropout: Probability that a sample is lost.
-    """
+    """When samples arrive, and how many are lost; one that a later sample overtakes is dropped."""
 
     delay: float = setting(0.0, "Time from a sample to its arrival [s]", low=0.0, high=_MAX_TIME_S)
     jitter: float = setting(
@@ -41,11 +34,7 @@ AT_ONCE = Delivery()
 
 @dataclass(frozen=True, kw_only=True)
 class Transport(Delivery):
-    """When numbers are sampled, and when they arrive. Times are rounded to whole steps.
-
-    Attributes:
-        interval: Time from sample to sample, held in between; 0 is every step [s].
-    """
+    """When numbers are sampled, and when they arrive. Times are rounded to whole steps."""
 
     interval: float = setting(
         0.0, "Time between samples, held in between; 0 is every step [s]", low=0.0, high=_MAX_TIME_S
@@ -56,13 +45,9 @@ class Transport(Delivery):
 class SensorChannel(Transport):
     """A sensor, in the unit of its numbers.
 
-    Attributes:
-        noise: Standard deviation of white noise of each sample.
-        noise_density: White noise as a density N: the deviation of a sample is N / √interval
-            [unit/√Hz], and the Allan deviation of a time τ is N / √τ.
-        bias: Standard deviation of a constant error, which is drawn at the start and at a reset.
-        bias_walk: Random walk of the bias: its deviation after a time t is K √t [unit/√s].
-        quantisation: Distance of the values that can be reported; 0 is continuous.
+    With a density N, the deviation of a sample is N / √interval, and the Allan deviation of a time
+    τ is N / √τ. The constant error is drawn at the start and at a reset. With a random walk K, the
+    deviation of the bias after a time t is K √t.
     """
 
     noise: float = _size("Standard deviation of white noise [unit of the sensor]")
@@ -76,15 +61,7 @@ class SensorChannel(Transport):
 class JointChannel(Transport):
     """The measured position, velocity and effort of joints, sampled and transported together.
 
-    Attributes:
-        position_noise: Standard deviation of white noise of the position [rad or m].
-        position_bias: Standard deviation of a constant error, as an encoder's offset [rad or m].
-        position_quantisation: Resolution of the position [rad or m].
-        velocity_noise: As for the position [rad/s or m/s].
-        velocity_quantisation: As for the position [rad/s or m/s].
-        effort_noise: As for the position [Nm or N].
-        effort_bias: As for the position [Nm or N].
-        effort_quantisation: As for the position [Nm or N].
+    A bias is constant in a run, as the offset of an encoder.
     """
 
     position_noise: float = _size("Deviation of the noise of the position [rad or m]")
@@ -101,14 +78,8 @@ class JointChannel(Transport):
 class BaseChannel(Transport):
     """The measured pose and twist of a floating base, sampled and transported together.
 
-    Attributes:
-        position_noise: Standard deviation of white noise of the position, along each axis [m].
-        position_walk: Random walk of an error of the position, as odometry has: its deviation
-            after a time t is K √t along each axis [m/√s].
-        orientation_noise: Standard deviation of white noise of the orientation about each axis
-            [rad].
-        velocity_noise: As for the position, of the linear velocity [m/s].
-        angular_velocity_noise: As for the orientation, of the angular velocity [rad/s].
+    With a random walk K, as odometry has it, the error of the position along each axis has the
+    deviation K √t after a time t.
     """
 
     position_noise: float = _size("Deviation of the noise of the position along each axis [m]")
@@ -126,26 +97,12 @@ class ActuatorChannel(Transport):
 
     Interval, delay, jitter and dropout apply to the references of position, velocity and effort;
     the PD law itself runs in the drive, without delay.
-
-    Attributes:
-        position_quantisation: Resolution of commanded positions [rad or m].
-        effort_quantisation: Resolution of commanded efforts [Nm or N].
-        backlash: Width of the play between motor and joint [rad or m].
-        peak_effort: Largest effort; 0 is that of the model [Nm or N].
-        stall_effort: Effort at standstill of the torque-speed line; 0 is no line [Nm or N].
-        no_load_velocity: Velocity at which the line reaches zero; 0 is no line [rad/s or m/s].
-        copper_loss: Heat per square of the effort [W/(Nm)² or W/N²]; 0 is no heating.
-        thermal_resistance: From winding to environment [K/W].
-        thermal_time_constant: Time in which the winding reaches 63 % of a change [s].
-        ambient_temperature: Of the environment, and of the motor at the start [°C].
-        derating_start: Temperature from which on the largest effort decreases [°C].
-        derating_end: Temperature at which it is zero [°C].
     """
 
     position_quantisation: float = _size("Resolution of commanded positions [rad or m]")
     effort_quantisation: float = _size("Resolution of commanded efforts [Nm or N]")
     backlash: float = _size("Width of the play between motor and joint [rad or m]")
-    peak_effort: float = _size("Largest effort; 0 is that of the model [Nm or N]")
+    peak_effort: float = _size("Largest effort; 0: as in the model [Nm or N]")
     stall_effort: float = _size("Effort at standstill of the torque-speed line; 0: no line")
     no_load_velocity: float = _size("Velocity at which the line reaches zero; 0: no line")
     copper_loss: float = _size("Heat per square of the effort [W/(Nm)² or W/N²]; 0: no heating")

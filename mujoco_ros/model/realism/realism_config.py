@@ -142,7 +142,7 @@ def resolve_profile(
     """Return a configuration that contains the entries of its profile.
 
     Args:
-        config: The configuration; its values override those of entries with the same name.
+        config: The configuration; its values override entries of the profile with the same name.
         path: Returns the path of a file that the scene names.
         robot: Name of the robot, for error messages.
 

@@ -12,7 +12,7 @@ from mujoco_ros.model.realism.realism_config import Entry, Section
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel, SavedChannel
-from mujoco_ros.sim.realism.measurements import Measurements, transport
+from mujoco_ros.sim.realism.measurements import Measurements
 from mujoco_ros.sim.sample import Sample
 
 
@@ -187,19 +187,9 @@ class DriveCommands:
             own, count = settings[name], len(joints)
             numbers = slice(first, first + ROWS * count)
             first = numbers.stop
-            zeros = (0.0,) * (ROWS * count)
             quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
-            streams.append(
-                ChannelPart(
-                    numbers=numbers,
-                    transport=transport(own),
-                    noise=zeros,
-                    noise_density=zeros,
-                    bias=zeros,
-                    bias_walk=zeros,
-                    quantisation=tuple(np.repeat(quanta, count).tolist()),
-                )
-            )
+            quantisation = tuple(np.repeat(quanta, count).tolist())
+            streams.append(ChannelPart(numbers=numbers, transport=own, quantisation=quantisation))
         if streams:
             self.channel.configure(streams, timestep)
         widths = [np.full(len(joints), settings[name].backlash) for name, joints in self._groups]
@@ -209,7 +199,7 @@ class DriveCommands:
         self._loose = self._joints[play > 0.0]
 
     def send(self, references: np.ndarray, sent: np.ndarray) -> None:
-        """Write the references (3, n) that have arrived to those of the drives (3, n)."""
+        """Write the references (3, n) that have arrived into the drives' references (3, n)."""
         np.copyto(self._truth, references[self._rows, self._columns])
         self.channel.update(self._truth)
         sent[self._rows, self._columns] = self.channel.output
@@ -319,7 +309,7 @@ class RobotRealism:
             section: Section of the entry.
             name: Its name.
             settings: Its settings.
-            timestep: Simulated time of a step [s]; None for that of the model.
+            timestep: Simulated time of a step [s]; None for the model's.
 
         Raises:
             UserInputError: The robot cannot have the settings.
@@ -373,7 +363,7 @@ class RobotRealism:
 def _driven(
     robot: RobotLayout, first: int, drives: Drives, entries: Sequence[Entry]
 ) -> list[tuple[str, np.ndarray]]:
-    """Return the name of each entry of actuators, and its joints among those of all robots.
+    """Return the name of each entry of actuators, and its joints as indices into all joints.
 
     Raises:
         UserInputError: A pattern matches no joint with an actuator, or two entries a joint.
