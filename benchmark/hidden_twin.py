@@ -11,7 +11,7 @@ from mujoco_ros.control.joints import Clamped
 from mujoco_ros.control.settings import StreamSettings
 from mujoco_ros.identification.excitation import Excitation, excite
 from mujoco_ros.identification.joint_record import JointRecord
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.config import SceneConfig, load_scene
 from mujoco_ros.model.scene.overlay import RobotOverlay, overlaid
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions

@@ -39,7 +39,7 @@ from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_host import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.output_files import write_whole
-from mujoco_ros.model.realism.realism_config import SECTIONS
+from mujoco_ros.model.realism_config import SECTIONS
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.config import RATES, load_scene, shipped_scenes

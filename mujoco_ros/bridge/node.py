@@ -16,7 +16,7 @@ from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import within
-from mujoco_ros.model.realism.realism_config import load_profiles
+from mujoco_ros.model.realism_config import load_profiles
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.model_folders import client_folders

@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.control.references import References
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.realism_config import Entry, RealismConfig, Section
+from mujoco_ros.model.realism_config import Entry, RealismConfig, Section
 from mujoco_ros.model.robot.actuators import joint_effort
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import RobotConfig, SceneConfig

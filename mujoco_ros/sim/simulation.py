@@ -9,7 +9,7 @@ import numpy as np
 
 from mujoco_ros.control.events import Event, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.robot.number_limits import END_OF_TIME_S
 from mujoco_ros.model.scene.assembly import Assembly, assemble

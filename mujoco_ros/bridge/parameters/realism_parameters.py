@@ -9,8 +9,7 @@ from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command, changed_settings, setting_specs
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import Channel
-from mujoco_ros.model.realism.realism_config import Entry, Section
+from mujoco_ros.model.realism_config import Channel, Entry, Section
 from mujoco_ros.model.scene.parts import Part
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.robot_realism import RobotRealism

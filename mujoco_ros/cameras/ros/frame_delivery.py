@@ -9,7 +9,7 @@ import numpy as np
 from rclpy.serialization import serialize_message
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
 
 LARGEST_BYTES = 256 << 20
 """Bytes of one source in flight; the frames that wait longest are lost beyond it."""

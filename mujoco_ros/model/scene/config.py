@@ -17,7 +17,7 @@ from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.naming import NAME, check_name, to_name
 from mujoco_ros.model.packages import share_directory
 from mujoco_ros.model.pose import ORIGIN, PoseConfig
-from mujoco_ros.model.realism.realism_config import RealismConfig, resolve_profile
+from mujoco_ros.model.realism_config import RealismConfig, resolve_profile
 from mujoco_ros.model.scene.file_header import HEADER_CHARACTERS, root_element
 from mujoco_ros.model.scene.overlay import EXTENDS, MAX_OVERLAYS, SceneOverlay, overlaid
 from mujoco_ros.model.scene.robot_collections import find_robot, split_reference

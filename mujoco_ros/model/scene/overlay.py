@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.realism_config import RealismConfig, merged
+from mujoco_ros.model.realism_config import RealismConfig, merged
 from mujoco_ros.model.scene.robot_options.joint_options import JointOptions
 
 EXTENDS = "extends"

@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import NameTakenError, UserInputError, unknown
 from mujoco_ros.model.naming import check_name, site_frame
 from mujoco_ros.model.pose import ORIGIN, PoseConfig, quaternion_wxyz
 from mujoco_ros.model.ranged_settings import check_settings
-from mujoco_ros.model.realism.channel_settings import AT_ONCE, Delivery
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
 from mujoco_ros.model.sensors.placement import check_rate, find_body
 
 MAX_RAYS = 1_000_000

@@ -8,7 +8,7 @@ from zlib import crc32
 
 import numpy as np
 
-from mujoco_ros.model.realism.channel_settings import Transport
+from mujoco_ros.model.realism_config import Transport
 from mujoco_ros.model.scene.size_limits import MAX_STATE, too_large
 
 _NONE = -1

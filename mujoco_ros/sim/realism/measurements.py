@@ -7,8 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError, unknown
-from mujoco_ros.model.realism.channel_settings import BaseChannel, JointChannel, SensorChannel
-from mujoco_ros.model.realism.realism_config import Entry
+from mujoco_ros.model.realism_config import BaseChannel, Entry, JointChannel, SensorChannel
 from mujoco_ros.model.robot.layout import FloatingBase, RobotLayout
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel

@@ -7,8 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import References
-from mujoco_ros.model.realism.channel_settings import Channel
-from mujoco_ros.model.realism.realism_config import Entry, RealismConfig, Section
+from mujoco_ros.model.realism_config import Channel, Entry, RealismConfig, Section
 from mujoco_ros.model.robot.layout import Joints, ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.parts import Part

@@ -7,8 +7,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import ActuatorChannel, Channel
-from mujoco_ros.model.realism.realism_config import Entry, Section
+from mujoco_ros.model.realism_config import ActuatorChannel, Channel, Entry, Section
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.sim.drives import Drives
 from mujoco_ros.sim.realism.channel import ChannelPart, ImperfectChannel, SavedChannel

@@ -8,7 +8,7 @@ import pytest
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
-from mujoco_ros.model.realism.realism_config import RealismConfig
+from mujoco_ros.model.realism_config import RealismConfig
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.parts import part_from_text

@@ -1,4 +1,4 @@
-"""The key `realism` of a robot, and the profiles that it can name."""
+"""The key `realism` of a robot: profiles, entries, and the settings of channels and motors."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,16 +9,135 @@ from typing import Any, Literal
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import check_name
 from mujoco_ros.model.packages import share_directory
-from mujoco_ros.model.ranged_settings import read_settings
-from mujoco_ros.model.realism.channel_settings import (
-    ActuatorChannel,
-    BaseChannel,
-    Channel,
-    JointChannel,
-    SensorChannel,
-)
+from mujoco_ros.model.ranged_settings import read_settings, setting
 from mujoco_ros.model.strict import from_dict, read_yaml
 from mujoco_ros.model.uri import check_file
+
+_MAX_TIME_S = 1.0
+_MAX_SIZE = 1e6
+
+
+def _size(description: str) -> float:
+    value: float = setting(0.0, description, low=0.0, high=_MAX_SIZE)
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """When samples arrive, and how many are lost; one that a later sample overtakes is dropped."""
+
+    delay: float = setting(0.0, "Time from a sample to its arrival [s]", low=0.0, high=_MAX_TIME_S)
+    jitter: float = setting(
+        0.0,
+        "Largest additional delay, uniformly distributed from 0 [s]",
+        low=0.0,
+        high=_MAX_TIME_S,
+    )
+    dropout: float = setting(0.0, "Probability that a sample is lost", low=0.0, high=1.0)
+
+
+AT_ONCE = Delivery()
+"""Without delay and loss."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transport(Delivery):
+    """When numbers are sampled, and when they arrive. Times are rounded to whole steps."""
+
+    interval: float = setting(
+        0.0, "Time between samples, held in between; 0 is every step [s]", low=0.0, high=_MAX_TIME_S
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensorChannel(Transport):
+    """A sensor, in the unit of its numbers.
+
+    With a density N, the deviation of a sample is N / √interval, and the Allan deviation of a time
+    τ is N / √τ. The constant error is drawn at the start and at a reset. With a random walk K, the
+    deviation of the bias after a time t is K √t.
+    """
+
+    noise: float = _size("Standard deviation of white noise [unit of the sensor]")
+    noise_density: float = _size("Density of white noise [unit/√Hz]")
+    bias: float = _size("Standard deviation of the constant error of a run [unit]")
+    bias_walk: float = _size("Random walk of the bias [unit/√s]")
+    quantisation: float = _size("Distance of values that can be reported; 0 is continuous [unit]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointChannel(Transport):
+    """The measured position, velocity and effort of joints, sampled and transported together.
+
+    A bias is constant in a run, as the offset of an encoder.
+    """
+
+    position_noise: float = _size("Deviation of the noise of the position [rad or m]")
+    position_bias: float = _size("Deviation of the constant error of the position [rad or m]")
+    position_quantisation: float = _size("Resolution of the position [rad or m]")
+    velocity_noise: float = _size("Deviation of the noise of the velocity [rad/s or m/s]")
+    velocity_quantisation: float = _size("Resolution of the velocity [rad/s or m/s]")
+    effort_noise: float = _size("Deviation of the noise of the effort [Nm or N]")
+    effort_bias: float = _size("Deviation of the constant error of the effort [Nm or N]")
+    effort_quantisation: float = _size("Resolution of the effort [Nm or N]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class BaseChannel(Transport):
+    """The measured pose and twist of a floating base, sampled and transported together.
+
+    With a random walk K, as odometry has it, the error of the position along each axis has the
+    deviation K √t after a time t.
+    """
+
+    position_noise: float = _size("Deviation of the noise of the position along each axis [m]")
+    position_walk: float = _size("Random walk of the position along each axis [m/√s]")
+    orientation_noise: float = setting(
+        0.0, "Deviation of the noise of the orientation about each axis [rad]", low=0.0, high=1.0
+    )
+    velocity_noise: float = _size("Deviation of the noise of the linear velocity [m/s]")
+    angular_velocity_noise: float = _size("Deviation of the noise of the angular velocity [rad/s]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActuatorChannel(Transport):
+    """The commands that the drives of joints receive, and the limits of their motors.
+
+    Interval, delay, jitter and dropout apply to the references of position, velocity and effort;
+    the PD law itself runs in the drive, without delay.
+    """
+
+    position_quantisation: float = _size("Resolution of commanded positions [rad or m]")
+    effort_quantisation: float = _size("Resolution of commanded efforts [Nm or N]")
+    backlash: float = _size("Width of the play between motor and joint [rad or m]")
+    peak_effort: float = _size("Largest effort; 0: as in the model [Nm or N]")
+    stall_effort: float = _size("Effort at standstill of the torque-speed line; 0: no line")
+    no_load_velocity: float = _size("Velocity at which the line reaches zero; 0: no line")
+    copper_loss: float = _size("Heat per square of the effort [W/(Nm)² or W/N²]; 0: no heating")
+    thermal_resistance: float = setting(1.0, "From winding to environment [K/W]", low=0.0, high=1e4)
+    thermal_time_constant: float = setting(
+        600.0, "Time in which 63 % of a change of temperature is reached [s]", low=0.1, high=1e5
+    )
+    ambient_temperature: float = setting(
+        25.0, "Temperature of the environment and of a cold motor [°C]", low=-100.0, high=200.0
+    )
+    derating_start: float = setting(
+        100.0, "Temperature from which on the largest effort decreases [°C]", low=-100.0, high=500.0
+    )
+    derating_end: float = setting(
+        150.0, "Temperature at which the largest effort is zero [°C]", low=-100.0, high=500.0
+    )
+
+    def __post_init__(self) -> None:
+        if self.derating_end <= self.derating_start:
+            raise UserInputError(
+                f"'derating_end' must be above 'derating_start' ({self.derating_start:g} °C), "
+                f"got {self.derating_end:g}"
+            )
+
+
+Channel = SensorChannel | JointChannel | BaseChannel | ActuatorChannel
+
 
 Section = Literal["sensors", "joints", "bases", "actuators"]
 SECTIONS: dict[Section, type] = {

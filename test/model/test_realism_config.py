@@ -7,9 +7,10 @@ import pytest
 import yaml
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.realism.channel_settings import ActuatorChannel, SensorChannel
-from mujoco_ros.model.realism.realism_config import (
+from mujoco_ros.model.realism_config import (
+    ActuatorChannel,
     RealismConfig,
+    SensorChannel,
     load_profiles,
     shipped_profiles,
 )
