@@ -1,4 +1,4 @@
-"""Extensions by name: the shipped ones, and those of installed packages."""
+"""Extensions by name: shipped, or of installed packages."""
 
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points

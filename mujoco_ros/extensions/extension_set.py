@@ -36,7 +36,7 @@ class ExtensionSet:
 
     Attributes:
         runners: Call the extensions of the present model, in the order of the scene.
-        next: Those of the next model, from `build` until `commit`.
+        next: Call the extensions of the next model, from `build` until `commit`.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class ExtensionSet:
 
         Args:
             simulation: The simulation.
-            initial_settings: Returns the settings that an extension begins with, given those of the
-                scene; called in any thread.
+            initial_settings: Returns the settings that an extension begins with; its runner has the
+                settings of the scene. Called in any thread.
 
         Raises:
             UserInputError: No package has an extension, a setting is wrong, or the model lacks
@@ -97,7 +97,7 @@ class ExtensionSet:
         self._hooks = self._next_hooks
         for runner, extension, state in self._bound:
             runner.bind(extension, state, self._next_guard)
-            runner.reset()  # the state is that of the previous model
+            runner.reset()  # the state is from the previous model
         self.runners, self.next, self._bound = self.next, (), ()
         self._before = self._overriding("before_step")
         self._after = self._overriding("after_step")

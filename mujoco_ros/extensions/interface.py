@@ -16,7 +16,7 @@ class Extension:
 
     There is one instance for each model: a change of the model creates the next one, in a
     background thread, which continues with the state. All other methods run in the physics thread,
-    and so do those of topics and services.
+    also the methods of topics and services.
 
     An error in a method undoes what it wrote, and disables the extension until its parameter
     ``enabled`` is set.
@@ -60,14 +60,14 @@ class Extension:
         """Find the elements, and allocate; slow work is possible, in a background thread.
 
         Raises:
-            UserInputError: The model has not what the extension needs.
+            UserInputError: The model lacks what the extension needs.
         """
 
     def before_step(self) -> None:
         """Act on the state that the next step starts from, by writing to `data`.
 
-        Positions and velocities are those of now; what the engine computes from them, as body
-        poses and contacts, is that of the start of the previous step.
+        Positions and velocities are current. What the engine computes from them, such as body poses
+        and contacts, is from the start of the previous step.
         """
 
     def after_step(self) -> None:
@@ -119,8 +119,8 @@ class Extension:
         """Return whether a contact of two geoms is discarded: an engine hook.
 
         It is called for each pair that may be in contact and has an own geom, after the engine has
-        excluded those of one body, of parent and child, and by ``contype`` and ``conaffinity``. It
-        is not called for a ``<pair>`` of the model.
+        excluded geoms of one body or of parent and child, and by ``contype`` and ``conaffinity``.
+        It is not called for a ``<pair>`` of the model.
         """
 
     def time(self) -> float | None:

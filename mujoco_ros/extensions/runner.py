@@ -115,7 +115,7 @@ class ExtensionRunner:
     """Calls one extension, over all models of a simulation; in the physics thread.
 
     Attributes:
-        key: Its name, with that of its robot as a prefix.
+        key: Its name, with the name of its robot as a prefix.
         namespace: Namespace of its robot.
         config: Its entry in the scene.
         extension: The instance for the present model.
@@ -249,7 +249,7 @@ class ExtensionRunner:
 
     def _release(self) -> None:
         """Call `Extension.release`; an error in it is undone and logged."""
-        # Copies of its own: a call of another extension may be using those of `call`.
+        # Other copies than `call` has: a call of another extension may be using them.
         guard, values, error = WriteGuard(self._simulation.data), self._values.copy(), ""
         was_busy, self._guard.busy.value = self._guard.busy.value, 1
         try:

@@ -28,7 +28,7 @@ _NUMBER = struct.Struct("i")
 """A process id or an exit code in a pipe; both may be in it before one is read."""
 _STANDARD_STREAMS = 3
 _DESCRIPTORS = 2
-"""Of a request: the one that the worker gets, and the pipe for its process id and exit code."""
+"""A request has the descriptor for the worker, and the pipe for its process id and exit code."""
 
 
 class ForkedProcess:

@@ -32,8 +32,8 @@ _LOG = logging.getLogger(__name__)
 def processor_times(pid: int) -> tuple[float, float]:
     """Return the processor time of a process, and the time for which it waited for a processor [s].
 
-    The former is that of all its threads; the latter is that of its first thread, and 0 where the
-    kernel does not report it. Both are 0 for a process that does not exist.
+    The processor time is of all threads. The wait is of the first thread, and 0 where the kernel
+    does not report it. Both are 0 for a process that does not exist.
     """
     used = waited = 0.0
     with suppress(OSError, IndexError, ValueError):

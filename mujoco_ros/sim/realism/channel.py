@@ -228,11 +228,11 @@ class ImperfectChannel:
         slot = step % len(state.samples)
         sample = state.samples[slot]
         if self._each_step:
-            self._take(truth, sample)
+            self._sample(truth, sample)
         else:
             due = step % self._every == 0
             if due.any():
-                self._take(truth, sample, due)
+                self._sample(truth, sample, due)
         if self._is_direct or not step:
             state.output[:] = sample
         if not self._is_direct:
@@ -240,7 +240,7 @@ class ImperfectChannel:
             self._receive(slot)
         state.step[0] = step + 1
 
-    def _take(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
+    def _sample(self, truth: np.ndarray, sample: np.ndarray, due: np.ndarray | None = None) -> None:
         """Write a sample of the true numbers."""
         drawn, state = self._drawn, self._state
         sample[:] = truth

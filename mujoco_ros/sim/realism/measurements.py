@@ -288,9 +288,9 @@ class _Ranges:
 def _correct(
     quaternions: list[slice], ranges: _Ranges, sample: np.ndarray, truth: np.ndarray
 ) -> None:
-    for part in quaternions:
-        length = np.linalg.norm(sample[part])
-        sample[part] = sample[part] / length if length > 0.0 else truth[part]
+    for slots in quaternions:
+        length = np.linalg.norm(sample[slots])
+        sample[slots] = sample[slots] / length if length > 0.0 else truth[slots]
     if len(ranges.places):
         sample[ranges.places] = np.maximum(sample[ranges.places], 0.0)
         missed = ranges.out_of_range(truth)

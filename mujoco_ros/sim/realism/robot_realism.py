@@ -64,21 +64,25 @@ class MotorLimits:
         """Set the settings of the entries by name, and the simulated time of a step [s]."""
         acted = self._acts
 
-        def of(name: str) -> np.ndarray:
+        def values_of(name: str) -> np.ndarray:
             return np.array([getattr(settings[entry], name) for entry in self._entry], dtype=float)
 
-        peak, stall, speed = of("peak_effort"), of("stall_effort"), of("no_load_velocity")
+        peak, stall, speed = (
+            values_of("peak_effort"),
+            values_of("stall_effort"),
+            values_of("no_load_velocity"),
+        )
         self._peak = np.where(peak > 0.0, peak, np.inf) / self._gear
         has_line = (stall > 0.0) & (speed > 0.0)
         self._stall = np.where(has_line, stall, np.inf) / self._gear
         self._slope = np.where(has_line, 1.0 / np.where(speed > 0.0, speed, 1.0), 0.0)
         self._slope *= self._direction
-        loss = of("copper_loss")
-        self._heating = loss * of("thermal_resistance") * (self._gear / self._sharing) ** 2
-        self._ambient = of("ambient_temperature")
-        self._decay = -np.expm1(-timestep / np.maximum(of("thermal_time_constant"), 1e-9))
-        self._derating_end = of("derating_end")
-        self._derating_width = self._derating_end - of("derating_start")
+        loss = values_of("copper_loss")
+        self._heating = loss * values_of("thermal_resistance") * (self._gear / self._sharing) ** 2
+        self._ambient = values_of("ambient_temperature")
+        self._decay = -np.expm1(-timestep / np.maximum(values_of("thermal_time_constant"), 1e-9))
+        self._derating_end = values_of("derating_end")
+        self._derating_width = self._derating_end - values_of("derating_start")
         self._heats = bool(self._heating.any())
         self._acts = self._heats or bool((peak > 0.0).any() or has_line.any())
         if acted and not self._acts:
