@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from operator import attrgetter
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,14 +116,14 @@ class ExtensionSet:
     def before_step(self) -> None:
         """Call all extensions before a step."""
         if self._is_timed:
-            stepping.begin(self._hooks)
+            stepping[get_ident()] = self._hooks
         for runner in self._before:
             runner.before_step()
 
     def after_step(self) -> None:
         """Call all extensions after a step."""
         if self._is_timed:
-            stepping.end()
+            stepping.pop(get_ident(), None)
         for runner in self._after:
             runner.after_step()
         for runner in self.runners:

@@ -199,27 +199,8 @@ class HookedModel(Protocol):
         """Evaluate the hooks of a kind, given the addresses of model and data."""
 
 
-class Stepping:
-    """Which model a thread steps: the engine gives its timer callback no model."""
-
-    def __init__(self) -> None:
-        """No thread steps a model."""
-        self._of_thread: dict[int, HookedModel] = {}
-
-    def begin(self, hooked: HookedModel) -> None:
-        """Note that this thread steps a model now."""
-        self._of_thread[get_ident()] = hooked
-
-    def end(self) -> None:
-        """Note that this thread has stepped its model."""
-        self._of_thread.pop(get_ident(), None)
-
-    def model(self) -> HookedModel | None:
-        """Return the model that this thread steps."""
-        return self._of_thread.get(get_ident())
-
-
-stepping = Stepping()
+stepping: dict[int, HookedModel] = {}
+"""The model that each thread steps: the engine gives its timer callback no model."""
 _of_data: dict[int, HookedModel] = {}
 _of_model: dict[int, HookedModel] = {}
 _installed: dict[str, Any] = {}
@@ -322,7 +303,7 @@ def _contact_filter_callback() -> Any:
 
 def _time_callback() -> Any:
     def call() -> float:
-        hooked = stepping.model()
+        hooked = stepping.get(get_ident())
         value = None if hooked is None else hooked.evaluate("time", 0, hooked.data._address)
         return 0.0 if value is None else value
 
