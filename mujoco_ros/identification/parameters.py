@@ -93,7 +93,7 @@ class ParameterSet:
     def _index(self, parameter: Parameter) -> int:
         if parameter.kind == DELAY:
             return -1
-        return parameter.row * self._shape[1] + parameter.column
+        return parameter.row * int(self._shape[1]) + parameter.column
 
 
 def unknowns_of(robot: IdentifiedRobot, columns: np.ndarray, velocity: np.ndarray) -> ParameterSet:
