@@ -60,7 +60,7 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
-                "extensions/hooks/*.c",
+                "extensions/*.c",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
             ]

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mujoco_ros.extensions.catalogue import load_extension
-from mujoco_ros.extensions.hooks.callbacks import register, stepping, unregister
-from mujoco_ros.extensions.hooks.hook_table import HookTable
-from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.callbacks import register, stepping, unregister
+from mujoco_ros.extensions.hook_table import HookTable
+from mujoco_ros.extensions.interface import Extension, load_extension
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, raised
 from mujoco_ros.extensions.settings import read_settings

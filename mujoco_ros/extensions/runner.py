@@ -12,7 +12,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.extensions.hooks.callbacks import HookCell
+from mujoco_ros.extensions.callbacks import HookCell
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import ExtensionConfig
 from mujoco_ros.sim.simulation import Simulation

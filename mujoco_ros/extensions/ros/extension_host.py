@@ -8,8 +8,8 @@ from typing import Any
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters, setting_specs
-from mujoco_ros.extensions.catalogue import load_extension
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.interface import load_extension
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError, unknown

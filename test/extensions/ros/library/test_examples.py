@@ -18,7 +18,7 @@ from simulator_client import PAUSED, SimulatorClient
 from simulators import SimulatorLauncher
 from std_srvs.srv import SetBool
 
-from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
+from mujoco_ros.extensions.interface import SHIPPED, load_extension
 from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.model.scene.parts import part_from_text
 from mujoco_ros.sim.state.playback import Playback

@@ -1,6 +1,6 @@
 """Whatever hooks and methods do: the process lives, and no number is NaN.
 
-``EXTENSION_FAULTS=100000 pytest test/extensions/hooks/test_random_faults.py`` runs more of them.
+``EXTENSION_FAULTS=100000 pytest test/extensions/test_random_faults.py`` runs more of them.
 """
 
 import logging
@@ -15,9 +15,8 @@ import pytest
 from native_faults import NativeFaults, native_fault
 from random_faults import HOOKS, METHODS, RandomFaults, random_fault
 
-from mujoco_ros.extensions import extension_set
+from mujoco_ros.extensions import extension_set, hook_table
 from mujoco_ros.extensions.extension_set import ExtensionSet
-from mujoco_ros.extensions.hooks import hook_table
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.scene.config import scene_from_text
 from mujoco_ros.sim.simulation import Simulation

@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 import sample_hooks
 
-from mujoco_ros.extensions import extension_set
+from mujoco_ros.extensions import callbacks, extension_set, hook_table
 from mujoco_ros.extensions.extension_set import ExtensionSet
-from mujoco_ros.extensions.hooks import callbacks, hook_table
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import rebuild

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.index_ranges import as_slice
-from mujoco_ros.extensions.hooks.callbacks import (
+from mujoco_ros.extensions.callbacks import (
     SIGNATURES,
     WITHOUT,
     CHooks,
