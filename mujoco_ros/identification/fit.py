@@ -62,7 +62,9 @@ class Fit:
     @property
     def scene_delay(self) -> float:
         """Return the delay of the commands in the scene [s]."""
-        return next(it.before for it in self.estimates if it.parameter.kind == DELAY)
+        return next(
+            estimate.before for estimate in self.estimates if estimate.parameter.kind == DELAY
+        )
 
 
 def fit(
@@ -100,7 +102,7 @@ def fit(
     for signal in ("velocity", "effort"):
         missing = np.isnan(getattr(own, signal)).any(axis=0)
         if missing.any():
-            names = ", ".join(it for it, lacks in zip(fitted, missing, strict=True) if lacks)
+            names = ", ".join(joint for joint, lacks in zip(fitted, missing, strict=True) if lacks)
             progress(f"no {signal} is measured of {names}")
     speeds = np.gradient(own.position, own.times, axis=0)
     velocity = np.where(np.isfinite(own.velocity), own.velocity, speeds)
@@ -118,8 +120,8 @@ def fit(
     while True:
         scale = float(np.mean(minimum.fun**2))
         judged = judge(best, minimum.jac, scale, start, residuals.has_effort)
-        estimates |= {it.parameter: it for it in judged}
-        unsure = [it.parameter for it in judged if not it.determined]
+        estimates |= {estimate.parameter: estimate for estimate in judged}
+        unsure = [estimate.parameter for estimate in judged if not estimate.determined]
         if len(unsure) in (0, len(judged)):
             break
         # The others depend on the values of these, and may not be determined with those either.
@@ -138,8 +140,7 @@ def fit(
     return Fit(
         robot=robot.name,
         estimates=tuple(
-            replace(it, value=max(it.value, 0.0)) if it.parameter.kind == DELAY else it
-            for it in estimates.values()
+            replace(estimate, value=max(estimate.value, 0.0)) for estimate in estimates.values()
         ),
         values=values,
         delay=delay,
@@ -242,8 +243,8 @@ def _minimize(
 ) -> tuple[ParameterSet, OptimizeResult]:
     """Return the parameters with the least sum of squares, and the result of the optimiser.
 
-    `mujoco.sysid.optimize` finds the same numbers with 3.1 times the simulations, or 1.1 times with
-    its SciPy back end; and it imports seven packages that nothing else here needs.
+    `mujoco.sysid.optimize` finds the same numbers with 3.2 times the simulations, or 1.1 times with
+    its SciPy back end, and installs six packages that nothing else here needs.
     """
     low, high = start.bounds
     kept: dict[bytes, np.ndarray] = {}

@@ -1,4 +1,4 @@
-"""The result of a fit, as text and as a scene that extends the one it began with."""
+"""The result of a fit, as text and as a scene that extends the scene of the robot."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,17 +24,18 @@ def overlay_text(fit: Fit, scene: str, robot: IdentifiedRobot) -> str:
         scene: The scene that it began with, as for `load_scene`.
         robot: The robot, of that scene.
     """
-    determined = [it for it in fit.estimates if it.determined]
+    determined = [estimate for estimate in fit.estimates if estimate.determined]
     joints: dict[str, dict[str, float]] = {}
-    for it in determined:
-        if it.parameter.joint:
-            joints.setdefault(it.parameter.joint, {})[it.parameter.kind] = _rounded(it.value)
+    for estimate in determined:
+        joint, kind = estimate.parameter.joint, estimate.parameter.kind
+        if joint:
+            joints.setdefault(joint, {})[kind] = _rounded(estimate.value)
     content: dict[str, Any] = {"name": fit.robot}
     if joints:
         content["joints"] = joints
-    delays = [it for it in determined if it.parameter.kind == DELAY]
+    delays = [estimate for estimate in determined if estimate.parameter.kind == DELAY]
     if delays:
-        fitted = list(dict.fromkeys(it.parameter.joint for it in fit.estimates))
+        fitted = list(dict.fromkeys(estimate.parameter.joint for estimate in fit.estimates))
         entries = robot.realism.delayed(fitted, _rounded(delays[0].value))
         content["realism"] = {"actuators": entries}
     extends = scene if scene in shipped_scenes() else str(scene_path(scene).absolute())
@@ -49,12 +50,13 @@ def _comment(fit: Fit) -> list[str]:
         "determined have the values of the scene, for which the others hold.",
     ]
     unsure = []
-    for it in fit.estimates:
-        if it.determined:
-            values = f"{it.value:.5g} ± {it.half_width:.2g}, before {it.before:.5g}"
-            lines.append(f"{it.parameter.name}: {values}")
+    for estimate in fit.estimates:
+        if estimate.determined:
+            value, half_width = f"{estimate.value:.5g}", f"{estimate.half_width:.2g}"
+            before = f"before {estimate.before:.5g}"
+            lines.append(f"{estimate.parameter.name}: {value} ± {half_width}, {before}")
         else:
-            unsure.append(f"{it.parameter.name}: not determined: {it.reason}")
+            unsure.append(f"{estimate.parameter.name}: not determined: {estimate.reason}")
     return [*lines, *unsure, *_skipped(fit)]
 
 
@@ -81,11 +83,11 @@ LARGEST_RESIDUAL = 1.2
 
 def fit_report(fit: Fit) -> str:
     """Return a table of all parameters, before and after, with intervals of 95 %."""
-    width = max(len(it.parameter.name) for it in fit.estimates)
+    width = max(len(estimate.parameter.name) for estimate in fit.estimates)
     lines = [f"{'parameter':{width}}  {'before':>10}  {'fitted':>10}  {'± 95 %':>8}"]
-    for it in fit.estimates:
-        lines.append(f"{it.parameter.name:{width}}  {_numbers(it)}")
-    if not all(it.determined for it in fit.estimates):
+    for estimate in fit.estimates:
+        lines.append(f"{estimate.parameter.name:{width}}  {_numbers(estimate)}")
+    if not all(estimate.determined for estimate in fit.estimates):
         lines.append("the others and their intervals hold for the scene's values of these")
     lines += _skipped(fit)
     lines.append(f"residuals: {fit.residual:.3f} times the noise")
@@ -116,9 +118,9 @@ def replay_report(name: str, before: Replay, after: Replay) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _numbers(it: Estimate) -> str:
-    factor, unit = (1e3, " ms") if it.parameter.kind == DELAY else (1.0, "")
-    before, half = f"{factor * it.before:>10.5g}", f"{factor * it.half_width:>8.2g}"
-    if not it.determined:
-        return f"{before}  {'':>10}  {'':>8}  not determined: {it.reason}"
-    return f"{before}  {factor * it.value:>10.5g}  {half}{unit}"
+def _numbers(estimate: Estimate) -> str:
+    factor, unit = (1e3, " ms") if estimate.parameter.kind == DELAY else (1.0, "")
+    before, half = f"{factor * estimate.before:>10.5g}", f"{factor * estimate.half_width:>8.2g}"
+    if not estimate.determined:
+        return f"{before}  {'':>10}  {'':>8}  not determined: {estimate.reason}"
+    return f"{before}  {factor * estimate.value:>10.5g}  {half}{unit}"
