@@ -17,7 +17,6 @@ EXTRAS = {
     "evaluation": ["matplotlib", *PLANNING],
     "diagrams": ["pygraphviz"],
     "decomposition": ["coacd"],
-    "c_hooks": ["llvmlite>=0.45"],
     "policy": ["onnxruntime>=1.20"],
     "cluster": ["ray>=2.50"],
     "video": ["av>=14"],
@@ -62,6 +61,7 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
+                "extensions/*.c",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
             ]

@@ -35,7 +35,7 @@ from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.streams import FORWARDED
 from mujoco_ros.controllers.ros.controller_settings import NO_NAMES, OF_EACH_CONTROLLER
-from mujoco_ros.extensions.catalogue import SHIPPED, load_extension
+from mujoco_ros.extensions.interface import SHIPPED, load_extension
 from mujoco_ros.extensions.ros.extension_host import ENABLED, ON_ERROR
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.output_files import write_whole

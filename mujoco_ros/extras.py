@@ -17,7 +17,6 @@ EXTRAS = {
     "evaluation": {"matplotlib": ""},
     "diagrams": {"pygraphviz": ""},
     "decomposition": {"coacd": ""},
-    "c_hooks": {"llvmlite": ">=0.45"},
     "policy": {"onnxruntime": ">=1.20"},
     "cluster": {"ray": ">=2.50"},
     "video": {"av": ">=14"},

@@ -10,9 +10,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "mujoco_ros"
 
-_WORKERS = {"process.child_process", "process.worker_limits", "process.worker_process"}
+_WORKERS = {"process.child_process", "process.limits", "process.worker_process"}
 MAY_IMPORT = {
-    "model": {"model", "extras", "process.limited_call", "process.worker_limits"},
+    "model": {"model", "extras", "process.limits"},
     "control": {"control", "model.errors", "model.strict"},
     "process": {"process"},
     "native": {"native"},

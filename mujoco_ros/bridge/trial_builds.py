@@ -10,7 +10,7 @@ from mujoco_ros.model.errors import ParseError
 from mujoco_ros.model.file_access import client_files
 from mujoco_ros.model.reading import Reading, repeated_reading
 from mujoco_ros.process import fork_server
-from mujoco_ros.process.worker_limits import (
+from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,

@@ -26,7 +26,7 @@ from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
-from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.bag_file import COMPRESSIONS, BagFiles
 from mujoco_ros.recording.ros.bag import Bag, BagLimits

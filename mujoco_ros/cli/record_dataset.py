@@ -24,7 +24,7 @@ from mujoco_ros.cli.node_process import ros
 from mujoco_ros.cli.terminal_keys import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
-from mujoco_ros.process.middleware_ports import restrict_shared_memory
+from mujoco_ros.process.memory import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
 from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder

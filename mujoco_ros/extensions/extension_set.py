@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 from operator import attrgetter
+from threading import get_ident
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mujoco_ros.extensions.catalogue import load_extension
-from mujoco_ros.extensions.hooks.callbacks import register, stepping, unregister
-from mujoco_ros.extensions.hooks.hook_table import HookTable
-from mujoco_ros.extensions.interface import Extension
+from mujoco_ros.extensions.callbacks import register, stepping, unregister
+from mujoco_ros.extensions.hook_table import HookTable
+from mujoco_ros.extensions.interface import Extension, load_extension
 from mujoco_ros.extensions.own_elements import OwnElements
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, raised
 from mujoco_ros.extensions.settings import read_settings
@@ -36,7 +36,7 @@ class ExtensionSet:
 
     Attributes:
         runners: Call the extensions of the present model, in the order of the scene.
-        next: Those of the next model, from `build` until `commit`.
+        next: Call the extensions of the next model, from `build` until `commit`.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class ExtensionSet:
 
         Args:
             simulation: The simulation.
-            initial_settings: Returns the settings that an extension begins with, given those of the
-                scene; called in any thread.
+            initial_settings: Returns the settings that an extension begins with; its runner has the
+                settings of the scene. Called in any thread.
 
         Raises:
             UserInputError: No package has an extension, a setting is wrong, or the model lacks
@@ -97,7 +97,7 @@ class ExtensionSet:
         self._hooks = self._next_hooks
         for runner, extension, state in self._bound:
             runner.bind(extension, state, self._next_guard)
-            runner.reset()  # the state is that of the previous model
+            runner.reset()  # the state is from the previous model
         self.runners, self.next, self._bound = self.next, (), ()
         self._before = self._overriding("before_step")
         self._after = self._overriding("after_step")
@@ -115,14 +115,14 @@ class ExtensionSet:
     def before_step(self) -> None:
         """Call all extensions before a step."""
         if self._is_timed:
-            stepping.begin(self._hooks)
+            stepping[get_ident()] = self._hooks
         for runner in self._before:
             runner.before_step()
 
     def after_step(self) -> None:
         """Call all extensions after a step."""
         if self._is_timed:
-            stepping.end()
+            stepping.pop(get_ident(), None)
         for runner in self._after:
             runner.after_step()
         for runner in self.runners:

@@ -1,4 +1,4 @@
-"""Imperfections of sensors, joints and actuators: settings of channels, and their YAML."""
+"""The key `realism` of a robot: profiles, entries, and the settings of channels and motors."""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -24,12 +24,7 @@ def _size(description: str) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class Delivery:
-    """When samples arrive, and how many are lost.
-
-    Attributes:
-        jitter: Largest additional delay, uniformly distributed from 0 [s]. A sample that arrives
-            after a later one is dropped.
-    """
+    """When samples arrive, and how many are lost; one that a later sample overtakes is dropped."""
 
     delay: float = setting(0.0, "Time from a sample to its arrival [s]", low=0.0, high=_MAX_TIME_S)
     jitter: float = setting(
@@ -58,11 +53,9 @@ class Transport(Delivery):
 class SensorChannel(Transport):
     """A sensor, in the unit of its numbers.
 
-    Attributes:
-        noise_density: White noise as a density N: the deviation of a sample is N / √interval
-            [unit/√Hz], and the Allan deviation of a time τ is N / √τ.
-        bias: Standard deviation of a constant error, which is drawn at the start and at a reset.
-        bias_walk: Random walk of the bias: its deviation after a time t is K √t [unit/√s].
+    With a density N, the deviation of a sample is N / √interval, and the Allan deviation of a time
+    τ is N / √τ. The constant error is drawn at the start and at a reset. With a random walk K, the
+    deviation of the bias after a time t is K √t.
     """
 
     noise: float = _size("Standard deviation of white noise [unit of the sensor]")
@@ -76,8 +69,7 @@ class SensorChannel(Transport):
 class JointChannel(Transport):
     """The measured position, velocity and effort of joints, sampled and transported together.
 
-    Attributes:
-        position_bias: Standard deviation of a constant error, as an encoder's offset [rad or m].
+    A bias is constant in a run, as the offset of an encoder.
     """
 
     position_noise: float = _size("Deviation of the noise of the position [rad or m]")
@@ -94,9 +86,8 @@ class JointChannel(Transport):
 class BaseChannel(Transport):
     """The measured pose and twist of a floating base, sampled and transported together.
 
-    Attributes:
-        position_walk: Random walk of an error of the position, as odometry has: its deviation
-            after a time t is K √t along each axis [m/√s].
+    With a random walk K, as odometry has it, the error of the position along each axis has the
+    deviation K √t after a time t.
     """
 
     position_noise: float = _size("Deviation of the noise of the position along each axis [m]")
@@ -119,7 +110,7 @@ class ActuatorChannel(Transport):
     position_quantisation: float = _size("Resolution of commanded positions [rad or m]")
     effort_quantisation: float = _size("Resolution of commanded efforts [Nm or N]")
     backlash: float = _size("Width of the play between motor and joint [rad or m]")
-    peak_effort: float = _size("Largest effort; 0 is that of the model [Nm or N]")
+    peak_effort: float = _size("Largest effort; 0: as in the model [Nm or N]")
     stall_effort: float = _size("Effort at standstill of the torque-speed line; 0: no line")
     no_load_velocity: float = _size("Velocity at which the line reaches zero; 0: no line")
     copper_loss: float = _size("Heat per square of the effort [W/(Nm)² or W/N²]; 0: no heating")
@@ -262,7 +253,7 @@ def resolve_profile(
     """Return a configuration that contains the entries of its profile.
 
     Args:
-        config: The configuration; its values override entries with the same name.
+        config: The configuration; its values override entries of the profile with the same name.
         path: Returns the path of a file that the scene names.
     """
     if not config.profile:

@@ -14,7 +14,7 @@ from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
 from mujoco_ros.bridge.trial_worker import Trial
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.scene.parts import load_spec
-from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.limits import WorkerLimits
 
 SMALL = WorkerLimits(processor_s=1.0, wall_s=200.0, memory_bytes=1 << 29)
 SELF_ATTACHED = (

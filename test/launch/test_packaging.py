@@ -40,7 +40,7 @@ ROSDEP_KEYS = {
     "zstandard": "mcap-ros2-support",
 }
 WITHOUT_KEY = {
-    *("av", "coacd", "daqp", "jax", "llvmlite", "mink", "ompl", "onnx", "onnxruntime"),
+    *("av", "coacd", "daqp", "jax", "mink", "ompl", "onnx", "onnxruntime"),
     *("qpsolvers", "ray", "toppra", "unitree_go"),
 }
 """Modules that rosdep cannot install."""

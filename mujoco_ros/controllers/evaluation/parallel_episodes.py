@@ -23,7 +23,7 @@ from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.process.worker_limits import WorkerDiedError
+from mujoco_ros.process.limits import WorkerDiedError
 from mujoco_ros.process.worker_process import WorkerProcess, serve
 
 RunEpisode = Callable[[int], Episode]

@@ -8,8 +8,8 @@ from typing import Any
 from mujoco_ros.bridge.component import Component, NodeContext
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, DiagnosticReport
 from mujoco_ros.bridge.parameters.parameters import Command, Parameters, setting_specs
-from mujoco_ros.extensions.catalogue import load_extension
 from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.extensions.interface import load_extension
 from mujoco_ros.extensions.ros.extension_endpoints import ExtensionEndpoints
 from mujoco_ros.extensions.runner import ExtensionRunner
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -111,7 +111,7 @@ class ExtensionRules(Component):
     """Rejects worlds with extensions that the scene at the start does not use."""
 
     def __init__(self, context: NodeContext) -> None:
-        """Allow those of the present scene."""
+        """Allow the extensions of the present scene."""
         self._allowed = {it.use for it in context.simulation.assembly.config.extensions}
 
     def build(self, plant: Plant) -> None:
@@ -200,7 +200,7 @@ class ExtensionHost(Component):
         self._publishing = tuple(self._endpoints[it] for it in self._set.runners)
 
     def finish(self) -> None:
-        """Close what extensions had whose robot is gone."""
+        """Close the parameters and endpoints of extensions whose robot is gone."""
         self._added = []
         self._remove([it for it in self._parameters if it not in self._set.runners])
 

@@ -26,11 +26,11 @@ from typing import Any
 
 from mujoco_ros.model.errors import MissingFileError, UserInputError, unknown
 from mujoco_ros.model.file_access import LARGEST_TEXT, check_access, read_file
-from mujoco_ros.process.limited_call import limited_call
-from mujoco_ros.process.worker_limits import (
+from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,
+    limited_call,
     share_of_memory,
 )
 

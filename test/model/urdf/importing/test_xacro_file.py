@@ -9,7 +9,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import SizeLimit
 from mujoco_ros.model.urdf.importing import xacro_file
 from mujoco_ros.model.urdf.importing.xacro_file import expand_xacro
-from mujoco_ros.process.worker_limits import WorkerLimits
+from mujoco_ros.process.limits import WorkerLimits
 
 HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 

@@ -9,13 +9,13 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.control.references import as_slice
-from mujoco_ros.extensions.hooks.callbacks import (
+from mujoco_ros.extensions.callbacks import (
     SIGNATURES,
     WITHOUT,
-    CompiledHooks,
-    compile_callback,
+    CHooks,
+    HookEntry,
+    c_callback,
 )
-from mujoco_ros.extensions.hooks.compiled import HookEntry, bytes_of
 from mujoco_ros.extensions.interface import Extension
 from mujoco_ros.extensions.runner import ExtensionRunner, WriteGuard, finite_check, raised
 from mujoco_ros.model.errors import UserInputError, unknown
@@ -35,7 +35,7 @@ class HookTable:
         kinds: The kinds of hooks that there are.
         model: The model of the plant.
         data: Its state.
-        compiled: Those of the kinds of which all hooks are C functions.
+        in_c: The hooks by kind, of the kinds whose hooks are all C functions.
     """
 
     def __init__(
@@ -66,14 +66,14 @@ class HookTable:
             except UserInputError as error:
                 raise UserInputError(f"extension '{runner.key}': {error}") from error
         self.kinds = frozenset(self._hooks)
-        compiled: dict[str, CompiledHooks] = {}
+        in_c: dict[str, CHooks] = {}
         for kind, hooks in self._hooks.items():
             entries = [entry for it in hooks if (entry := it.entry()) is not None]
-            callback = compile_callback(kind) if len(entries) == len(hooks) else None
+            callback = c_callback(kind) if len(entries) == len(hooks) else None
             if callback is not None:
                 parts = (self.model, self.data, guard.busy)
-                compiled[kind] = CompiledHooks(callback, hooks, entries, parts)
-        self.compiled: Mapping[str, CompiledHooks] = compiled
+                in_c[kind] = CHooks(callback, hooks, entries, parts)
+        self.in_c: Mapping[str, CHooks] = in_c
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind; the first result that is not None counts.
@@ -108,18 +108,18 @@ class _ArrayHook:
         self._native = _native(extension, kind)
         self._adds = kind == "passive" and self._native is None
         self._is_finite = finite_check()
-        self._parts: dict[int, _Part] = {}
+        self._by_stage: dict[int, _OwnValues] = {}
         if kind == "sensor":
             slots = extension.elements.sensor_slots
-            self._parts = {stage: _Part(*slots(stage)) for stage in _STAGES}
+            self._by_stage = {stage: _OwnValues(*slots(stage)) for stage in _STAGES}
         else:
-            self._parts[0] = _Part(*getattr(extension.elements, f"{kind}_slots")())
+            self._by_stage[0] = _OwnValues(*getattr(extension.elements, f"{kind}_slots")())
         self._data, self._current = extension.data, getattr(extension.data, self._array)
         self._before = self._current.copy()
-        stages = max(self._parts) + 1
+        stages = max(self._by_stage) + 1
         self._own = np.zeros((stages, len(self._current)), dtype=np.uint8)
-        for stage, part in self._parts.items():
-            self._own[stage, part.slots] = 1
+        for stage, own in self._by_stage.items():
+            self._own[stage, own.slots] = 1
         self._present = np.array(self._own.any(axis=1))
 
     def entry(self) -> HookEntry | None:
@@ -138,40 +138,40 @@ class _ArrayHook:
 
     def reject(self, index: int, _number: float) -> None:
         """Undo what a C function wrote in a stage, which is no number, and disable it."""
-        part = self._parts[index]
-        part.values[:] = self._current[part.slots]
-        self._current[part.slots] = self._before[part.slots]
-        self.runner.fail(self.kind, f"wrote {part.culprit()}")
+        own = self._by_stage[index]
+        own.values[:] = self._current[own.slots]
+        self._current[own.slots] = self._before[own.slots]
+        self.runner.fail(self.kind, f"wrote {own.culprit()}")
 
     def evaluate(self, owner: mujoco.MjData, addresses: tuple[int, int], index: int = 0) -> None:
         """Call the hook, and write what is finite."""
-        part, runner = self._parts.get(index), self.runner
+        own, runner = self._by_stage.get(index), self.runner
         array = self._current if owner is self._data else getattr(owner, self._array)
-        if part is None or not len(part.values):
+        if own is None or not len(own.values):
             return
         stage = (index,) if self.kind == "sensor" else ()
         if self._native is not None:
             self._before[:] = array
             result = runner.call(self.kind, self._native, *addresses, *stage)
-            part.values[:] = array[part.slots]
+            own.values[:] = array[own.slots]
             array[:] = self._before
         else:
-            part.values[:] = 0.0 if self._adds else array[part.slots]
-            written = part.views if stage else part.values
+            own.values[:] = 0.0 if self._adds else array[own.slots]
+            written = own.views if stage else own.values
             result = runner.call(self.kind, self._method, owner, *stage, written)
         if not runner.is_enabled:
             return
         if result is not None:
             runner.fail(self.kind, f"returned {type(result).__name__}; it must write to its array")
-        elif not self._is_finite(part.values):
-            runner.fail(self.kind, f"wrote {part.culprit()}")
+        elif not self._is_finite(own.values):
+            runner.fail(self.kind, f"wrote {own.culprit()}")
         elif self._adds:
-            array[part.slots] += part.values
+            array[own.slots] += own.values
         else:
-            array[part.slots] = part.values
+            array[own.slots] = own.values
 
 
-class _Part:
+class _OwnValues:
     """Own elements of an array.
 
     Attributes:
@@ -183,8 +183,8 @@ class _Part:
     def __init__(self, slots: np.ndarray, names: list[str]) -> None:
         self.slots, self._names = as_slice(slots), names
         self.values = np.zeros(len(slots))
-        of_name = {name: [i for i, it in enumerate(names) if it == name] for name in names}
-        self.views = {name: self.values[its[0] : its[-1] + 1] for name, its in of_name.items()}
+        places = {name: [i for i, it in enumerate(names) if it == name] for name in names}
+        self.views = {name: self.values[at[0] : at[-1] + 1] for name, at in places.items()}
 
     def culprit(self) -> str:
         """Return the first value that cannot be used, and the name of its element."""
@@ -207,7 +207,8 @@ class _NumberHook:
         elif kind != "time":
             self._own = elements.user_actuators(kind)
         length = max(elements.model.ngeom, elements.model.nactuator)
-        self._flags = bytes_of(list(self._own), length)
+        self._flags = np.zeros(length, dtype=np.uint8)
+        self._flags[list(self._own)] = 1
 
     def entry(self) -> HookEntry | None:
         """Return the entry of a C function."""

@@ -1,17 +1,105 @@
-"""The suction cup lifts what touches it, releases it, and is pulled off."""
+"""Contact groups, a conveyor belt and a suction cup."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
+from belt_scene import write_belt_scene
 from extension_runs import ExtensionRun
 from std_srvs.srv import SetBool
 
+from mujoco_ros.extensions.extension_set import ExtensionSet
+from mujoco_ros.model.scene.config import read_scene
 from mujoco_ros.model.scene.parts import part_from_text
+from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Keyframes
+
+
+def test_only_balls_of_the_group_fall_through_until_the_group_changes() -> None:
+    run = ExtensionRun("contact_groups")
+    height = {
+        name: run.data.body(f"balls/{name}").xpos for name in ("one_a", "one_b", "two_a", "two_b")
+    }
+    run.step(1.0)
+    assert [height[name][2] < 0.2 for name in height] == [True, True, False, False]
+    assert height["one_a"][2] == pytest.approx(0.05, abs=0.005), "on the ground"
+    (runner,) = run.set.runners
+    runner.change_settings(replace(runner.settings, other=-1))
+    run.step(1.0)
+    assert max(it[2] for it in height.values()) < 0.2
+    run.simulation.reset()
+    runner.enable(enabled=False)
+    run.step(1.0)
+    assert min(it[2] for it in height.values()) > 0.5
+    run.close()
+
+
+BELT = """
+extensions:
+  - {use: conveyor_belt, name: belt, robot: line, settings: {speed: 0.5, acceleration: 2.0}}
+"""
+
+
+class Line:
+    """The belt with the box."""
+
+    def __init__(self, folder: Path) -> None:
+        self.simulation = Simulation(read_scene(write_belt_scene(folder, BELT)))
+        self.set = ExtensionSet(self.simulation)
+
+    def run(self, seconds: float) -> tuple[float, float]:
+        """Return the position [m] and velocity [m/s] of the box along the belt."""
+        for _ in range(round(seconds / 0.002)):
+            self.set.before_step()
+            assert self.simulation.step()
+        box = self.simulation.data.body("box/box")
+        return float(box.xpos[0]), float(self.simulation.data.qvel[1])
+
+
+def test_a_box_moves_with_the_belt_and_stops_with_it(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    (runner,) = line.set.runners
+    start, _ = line.run(1.0)
+    position, speed = line.run(2.0)
+    assert speed == pytest.approx(0.5, abs=0.005)
+    assert position - start == pytest.approx(1.0, rel=0.02)
+    # A ramp of 0.25 s to 0.5 m/s, and then 2.75 s.
+    assert runner.extension.state["distance"][0] == pytest.approx(0.0625 + 1.375, abs=0.003)
+    assert abs(line.simulation.data.qpos[0]) < 0.002, "the belt stays in place"
+    response = SetBool.Response()
+    runner.extension.run(SetBool.Request(data=False), response)
+    assert (response.success, response.message) == (True, "stopped")
+    stopped, _ = line.run(1.0)
+    last, speed = line.run(1.0)
+    assert abs(speed) < 1e-3
+    assert last - stopped == pytest.approx(0.0, abs=0.002)
+    line.simulation.reset()
+    assert runner.extension.state["distance"][0] == 0.0
+    assert line.run(1.0)[0] == pytest.approx(start, abs=1e-9), "a reset starts it again"
+
+
+def test_a_belt_that_is_disabled_stops(tmp_path: Path) -> None:
+    line = Line(tmp_path)
+    line.run(1.0)
+    line.set.runners[0].enable(enabled=False)
+    place = float(line.simulation.data.qpos[0])
+    _, speed = line.run(1.0)
+    assert abs(speed) < 1e-3
+    assert line.simulation.data.qpos[0] == pytest.approx(place, abs=0.05)
+
+
+def test_a_belt_without_its_joint_is_named(tmp_path: Path) -> None:
+    path = write_belt_scene(tmp_path, BELT.replace("acceleration: 2.0", "joint: band"))
+    with pytest.raises(
+        ValueError, match=r"extension 'line/belt': .*joint 'band' not found; there are: belt"
+    ):
+        ExtensionSet(Simulation(read_scene(path)))
+
 
 STONE = """<mujoco model="stone"><worldbody><body name="stone"><freejoint/><geom size=".05"/></body>
 </worldbody></mujoco>"""

@@ -1,17 +1,61 @@
-"""Shared memory ports of killed processes."""
+"""Memory returned during a long run, and shared memory of Fast DDS."""
 
 import os
 import struct
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from mujoco_ros.process.middleware_ports import (
+from mujoco_ros.process.memory import (
     SHARED_MEMORY,
     remove_unfinished_ports,
     restrict_shared_memory,
 )
+
+ROOT = Path(__file__).resolve().parents[2]
+SCRIPT = """
+import ctypes
+import gc
+import os
+from mujoco_ros.process.limits import used_memory
+from mujoco_ros.process.memory import MemoryTrimmer
+
+class Ring:
+    def __init__(self):
+        self.me = self
+
+memory = MemoryTrimmer()
+assert not gc.isenabled()
+Ring()
+memory.trim()
+assert not [x for x in gc.get_objects() if isinstance(x, Ring)], "reference cycles stay"
+
+library = ctypes.CDLL(None)
+library.malloc.restype = ctypes.c_void_p
+library.free.argtypes = [ctypes.c_void_p]
+library.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+before = used_memory(os.getpid())
+pieces = [library.malloc(4000) for _ in range(20_000)]
+for piece in pieces:
+    library.memset(piece, 1, 4000)
+kept = pieces[::100]
+full = used_memory(os.getpid())
+assert full > before + 60e6
+for piece in set(pieces) - set(kept):
+    library.free(piece)
+del pieces
+assert used_memory(os.getpid()) > full - 30e6, "the C library returns it by itself"
+memory.trim()
+assert used_memory(os.getpid()) < before + 15e6
+"""
+
+
+def test_free_memory_is_returned_even_between_fragments_in_use() -> None:
+    done = subprocess.run([sys.executable, "-c", SCRIPT], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def write(path: Path, content: bytes, age_s: float) -> None:

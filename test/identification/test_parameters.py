@@ -1,8 +1,14 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.identification.confidence import Estimate, check_bounds, judge
-from mujoco_ros.identification.parameters import DELAY, Parameter, ParameterSet
+from mujoco_ros.identification.parameters import (
+    DELAY,
+    Estimate,
+    Parameter,
+    ParameterSet,
+    check_bounds,
+    judge,
+)
 from mujoco_ros.model.errors import UserInputError
 
 KD = Parameter(kind="kd", joint="hip", row=0, column=0)

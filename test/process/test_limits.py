@@ -13,8 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mujoco_ros.process.limited_call import limited_call
-from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimitError, WorkerLimits
+from mujoco_ros.process.limits import WorkerDiedError, WorkerLimitError, WorkerLimits, limited_call
 
 LIMITS = WorkerLimits(processor_s=1.0, wall_s=600.0, memory_bytes=1 << 28)
 HUGE = 1 << 32
@@ -105,8 +104,8 @@ def test_an_interrupt_while_the_result_is_read_ends_the_call(monkeypatch):
 def test_a_copy_ends_with_its_program():
     program = (
         "import os, signal\n"
-        "from mujoco_ros.process.limited_call import limited_call\n"
-        "from mujoco_ros.process.worker_limits import WorkerLimits\n"
+        "from mujoco_ros.process.limits import limited_call\n"
+        "from mujoco_ros.process.limits import WorkerLimits\n"
         "limits = WorkerLimits(processor_s=600.0, wall_s=600.0, memory_bytes=1 << 28)\n"
         "def call():\n"
         "    print(os.getpid(), flush=True)\n"

@@ -3,25 +3,96 @@
 The engine has one callback of each kind for the whole process, without a model. Other models are
 compiled and evaluated at the same time, in other threads; for those, each callback returns what the
 engine does without it. So callbacks compare addresses, and touch no Python object of other models.
+
+Callbacks exist in Python, and for hooks that are C functions in ``callbacks.c``. They live as long
+as the process, since another thread may be in one of them.
 """
 
 import ctypes
 import logging
+import shutil
+import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import get_ident
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
 
-from mujoco_ros.extensions.hooks.compiled import (
-    CompiledCallback,
-    HookEntry,
-    Report,
-    compiled_callback,
-)
-
 _LOG = logging.getLogger(__name__)
+_VOID, _INT, _LONG, _DOUBLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_double
+_Report = ctypes.CFUNCTYPE(None, _LONG, _INT, _DOUBLE)
+
+
+class HookCell(ctypes.Structure):
+    """What an extension shares with its C functions: whether they are called, and their time [s].
+
+    This and the next two are the structures of ``callbacks.c``, which describes their fields.
+    """
+
+    _fields_ = (("is_enabled", _INT), ("spent", _DOUBLE))
+
+
+class HookEntry(ctypes.Structure):
+    """A C function as a hook."""
+
+    _fields_ = (
+        *((name, _VOID) for name in ("function", "cell", "own", "present", "array", "saved")),
+        ("length", _LONG),
+    )
+
+
+class _Gate(ctypes.Structure):
+    """The model that a C callback serves, and its hooks."""
+
+    _fields_ = (
+        *((name, _VOID) for name in ("model", "data", "busy", "slow", "report")),
+        ("count", _LONG),
+        ("entries", _VOID),
+    )
+
+
+class CCallback(NamedTuple):
+    """A callback in C, and the gate that it reads."""
+
+    address: int
+    gate: _Gate
+
+
+@cache
+def _library() -> ctypes.CDLL | None:
+    """Return the compiled ``callbacks.c``; None without a C compiler. It takes 0.1 s."""
+    compiler = shutil.which("cc")
+    if compiler is None:
+        return None
+    source = Path(__file__).with_suffix(".c")
+    masks = (f"-D{name}={at}" for name, at in zip(("CONTYPE", "CONAFFINITY"), _MASKS, strict=True))
+    with TemporaryDirectory() as folder:
+        library = Path(folder) / "callbacks.so"
+        command = [compiler, "-O2", "-shared", "-fPIC", *masks, "-o", str(library), str(source)]
+        try:
+            subprocess.run(command, check=True, capture_output=True, text=True)
+            return ctypes.CDLL(str(library))
+        except (OSError, subprocess.CalledProcessError) as error:
+            reason = getattr(error, "stderr", "") or error
+            _LOG.warning("C functions of extensions are called through Python: %s", reason)
+            return None
+
+
+def c_callback(kind: str) -> CCallback | None:
+    """Return the callback that calls C functions without Python.
+
+    There is none without a C compiler, and none for ``time``, which the engine gives no model.
+    """
+    library = None if kind == "time" else _library()
+    if library is None:
+        return None
+    address = ctypes.cast(getattr(library, kind), _VOID).value
+    assert address is not None
+    return CCallback(address, _Gate.in_dll(library, f"{kind}_gate"))
 
 
 class CHook(Protocol):
@@ -34,8 +105,8 @@ class CHook(Protocol):
         """Handle a stage in which it wrote, or an element for which it returned, no number."""
 
 
-class CompiledHooks:
-    """Serves a model by a compiled callback while it is open.
+class CHooks:
+    """Serves a model by a callback in C while it is open.
 
     Attributes:
         address: Address of the callback, to install in the engine.
@@ -43,7 +114,7 @@ class CompiledHooks:
 
     def __init__(
         self,
-        callback: CompiledCallback,
+        callback: CCallback,
         hooks: Sequence[CHook],
         entries: Sequence[HookEntry],
         parts: tuple[mujoco.MjModel, mujoco.MjData, ctypes.c_int],
@@ -51,7 +122,7 @@ class CompiledHooks:
         """Prepare to serve.
 
         Args:
-            callback: The compiled callback of the kind.
+            callback: The callback in C of the kind.
             hooks: The hooks, in the order in which they are called.
             entries: Their entries.
             parts: The model, the state that is stepped, and a number that is not zero while a
@@ -60,7 +131,7 @@ class CompiledHooks:
         self.address = callback.address
         self._gate, self._parts, self._hooks = callback.gate, parts, hooks
         self._entries = (HookEntry * len(entries))(*entries)
-        self._report = Report(self._reject)
+        self._report = _Report(self._reject)
 
     def open(self, slow: Any) -> None:
         """Serve the model; `slow` is the callback for other data of it."""
@@ -82,10 +153,9 @@ class CompiledHooks:
             _LOG.exception("an engine hook cannot be disabled")
 
 
-_VOID, _INT = ctypes.c_void_p, ctypes.c_int
 _ONE_GEOM = "<mujoco><worldbody><geom size='1'/></worldbody></mujoco>"
 _WORD = ctypes.sizeof(ctypes.c_void_p)
-_ACT = ctypes.CFUNCTYPE(ctypes.c_double, _VOID, _VOID, _INT)
+_ACT = ctypes.CFUNCTYPE(_DOUBLE, _VOID, _VOID, _INT)
 SIGNATURES = {
     "control": ctypes.CFUNCTYPE(None, _VOID, _VOID),
     "passive": ctypes.CFUNCTYPE(None, _VOID, _VOID),
@@ -94,7 +164,7 @@ SIGNATURES = {
     "act_gain": _ACT,
     "act_bias": _ACT,
     "contact_filter": ctypes.CFUNCTYPE(_INT, _VOID, _VOID, _INT, _INT),
-    "time": ctypes.CFUNCTYPE(ctypes.c_double),
+    "time": ctypes.CFUNCTYPE(_DOUBLE),
 }
 """C signatures of the callbacks: model, data, and the stage, the actuator or two geoms."""
 WITHOUT: dict[str, float | None] = {
@@ -117,43 +187,24 @@ class HookedModel(Protocol):
         kinds: The callbacks that it needs.
         model: The model.
         data: Its state.
-        compiled: Hooks that can be called without Python, by kind.
+        in_c: Hooks that can be called without Python, by kind.
     """
 
     kinds: frozenset[str]
     model: mujoco.MjModel
     data: mujoco.MjData
-    compiled: Mapping[str, CompiledHooks]
+    in_c: Mapping[str, CHooks]
 
     def evaluate(self, kind: str, model: int, data: int, *indices: int) -> float | None:
         """Evaluate the hooks of a kind, given the addresses of model and data."""
 
 
-class Stepping:
-    """Which model a thread steps: the engine gives its timer callback no model."""
-
-    def __init__(self) -> None:
-        """No thread steps a model."""
-        self._of_thread: dict[int, HookedModel] = {}
-
-    def begin(self, hooked: HookedModel) -> None:
-        """Note that this thread steps a model now."""
-        self._of_thread[get_ident()] = hooked
-
-    def end(self) -> None:
-        """Note that this thread has stepped its model."""
-        self._of_thread.pop(get_ident(), None)
-
-    def model(self) -> HookedModel | None:
-        """Return the model that this thread steps."""
-        return self._of_thread.get(get_ident())
-
-
-stepping = Stepping()
+stepping: dict[int, HookedModel] = {}
+"""The model that each thread steps: the engine gives its timer callback no model."""
 _of_data: dict[int, HookedModel] = {}
 _of_model: dict[int, HookedModel] = {}
 _installed: dict[str, Any] = {}
-_open: dict[str, CompiledHooks] = {}
+_open: dict[str, CHooks] = {}
 
 
 def register(hooked: HookedModel) -> None:
@@ -178,7 +229,7 @@ def _install() -> None:
     """
     for kind in WITHOUT:
         served = [it for it in _of_model.values() if kind in it.kinds]
-        hooks = served[0].compiled.get(kind) if len(served) == 1 else None
+        hooks = served[0].in_c.get(kind) if len(served) == 1 else None
         if kind in _open and _open[kind] is not hooks:
             _open.pop(kind).close()
         if hooks is not None and kind not in _open:
@@ -227,11 +278,6 @@ def _word_of(array: str) -> int:
 _MASKS = (_word_of("geom_contype"), _word_of("geom_conaffinity"))
 
 
-def compile_callback(kind: str) -> CompiledCallback | None:
-    """Return the callback that calls C functions without Python, if that is possible."""
-    return compiled_callback(kind, _MASKS)
-
-
 def _contact_filter_callback() -> Any:
     """Return the callback that discards contacts.
 
@@ -257,7 +303,7 @@ def _contact_filter_callback() -> Any:
 
 def _time_callback() -> Any:
     def call() -> float:
-        hooked = stepping.model()
+        hooked = stepping.get(get_ident())
         value = None if hooked is None else hooked.evaluate("time", 0, hooked.data._address)
         return 0.0 if value is None else value
 
@@ -269,4 +315,3 @@ _CALLBACKS: dict[str, Callable[..., Any]] = {
     "contact_filter": _contact_filter_callback(),
     "time": _time_callback(),
 }
-"""They live as long as the process: another thread may be in one of them."""

@@ -1,6 +1,7 @@
-"""Calls of a function in a copy of this process, with limits of processor time and memory."""
+"""Limits of worker processes, and calls of a function in a copy of this process with limits."""
 
 import gc
+import math
 import os
 import resource
 import select
@@ -8,20 +9,78 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import NoReturn
 
 from mujoco_ros.process.child_process import exit_reason
 from mujoco_ros.process.fork_server import end_with
-from mujoco_ros.process.worker_limits import WorkerDiedError, WorkerLimitError, WorkerLimits
 
-_GIB = 1 << 30
+GIB = 1 << 30
+_ADDRESSES_PER_BYTE = 8
+"""Programs reserve more addresses than they use memory."""
+_EXPENDABLE = b"1000"
 _NOTHING_WRITTEN, _NO_MEMORY = 1, 2
 """Exit codes of a copy."""
 _BLOCK_BYTES = 1 << 20
 _FORKING = Lock()
 """Held while a pipe can be written to here: a copy must not keep the pipe of another one open."""
+
+
+class WorkerDiedError(RuntimeError):
+    """The worker process ended before it answered."""
+
+
+class WorkerLimitError(WorkerDiedError):
+    """The worker process was ended because it exceeded a limit; the message states the limit."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerLimits:
+    """Limits of one request.
+
+    Attributes:
+        processor_s: Processor time of all threads [s].
+        wall_s: Time until the answer [s].
+        memory_bytes: Memory in use [byte].
+    """
+
+    processor_s: float
+    wall_s: float
+    memory_bytes: int
+
+    def apply(self) -> None:
+        """Limit this process for the next request; it must not be called in the parent."""
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        end = math.ceil(used.ru_utime + used.ru_stime + self.processor_s)
+        addresses = self.memory_bytes * _ADDRESSES_PER_BYTE
+        _lower(resource.RLIMIT_CPU, end)
+        _lower(resource.RLIMIT_AS, addresses)
+        _lower(resource.RLIMIT_CORE, 0)  # a crash writes no file
+        # If memory runs out, the kernel ends this process rather than its parent.
+        Path("/proc/self/oom_score_adj").write_bytes(_EXPENDABLE)
+
+
+def _lower(kind: int, limit: int) -> None:
+    """Set a limit of this process, but not above the limit of the system."""
+    _, hard = resource.getrlimit(kind)
+    resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+
+
+def used_memory(pid: int) -> int:
+    """Return the memory that a process uses [byte]; 0 if it ended."""
+    try:
+        resident = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]
+    except (OSError, IndexError):
+        return 0
+    return int(resident) * os.sysconf("SC_PAGE_SIZE")
+
+
+def share_of_memory(divisor: int, largest: int) -> int:
+    """Return a part of this machine's memory [byte], but not more than `largest`."""
+    total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(total // divisor, largest)
 
 
 def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
@@ -65,7 +124,7 @@ def limited_call(function: Callable[[], bytes], limits: WorkerLimits) -> bytes:
     if code == -signal.SIGXCPU:
         raise WorkerLimitError(f"{limits.processor_s:g} s of processor time")
     if code == _NO_MEMORY:
-        raise WorkerLimitError(f"{limits.memory_bytes / _GIB:.1f} GiB of memory")
+        raise WorkerLimitError(f"{limits.memory_bytes / GIB:.1f} GiB of memory")
     if code:
         raise WorkerDiedError(exit_reason(code))
     return content
@@ -100,13 +159,9 @@ def _apply(limits: WorkerLimits) -> None:
     limits.apply()
     pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[0]
     addresses = int(pages) * os.sysconf("SC_PAGE_SIZE") + limits.memory_bytes
-    for kind, limit in (
-        (resource.RLIMIT_AS, addresses),
-        (resource.RLIMIT_FSIZE, 0),
-        (resource.RLIMIT_NPROC, 0),
-    ):
-        _, hard = resource.getrlimit(kind)
-        resource.setrlimit(kind, (limit if hard < 0 else min(limit, hard), hard))
+    _lower(resource.RLIMIT_AS, addresses)
+    _lower(resource.RLIMIT_FSIZE, 0)
+    _lower(resource.RLIMIT_NPROC, 0)
 
 
 def _read(descriptor: int, deadline: float) -> bytes | None:
