@@ -28,7 +28,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
-from mujoco_ros.recording.bag_file import COMPRESSIONS, BagFiles
+from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock, absolute
 from mujoco_ros.recording.ros.repair import repair
@@ -99,7 +99,7 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
         try:
             session.run(signals)
         except OSError as error:
-            failure = session.failure(error)  # which finds the open files
+            failure = bag.failure(f"'{bag.folder}' cannot be written: {error.strerror}")
             with suppress(OSError):
                 bag.abandon()
             return fail(failure)
@@ -121,7 +121,6 @@ class _Session:
             hidden=options.include_hidden_topics,
         )
         self._recorder = Recorder(node, bag, selection, self._clock)
-        self._files = BagFiles(bag.folder, bag.metadata.files)
         self._began = time.monotonic()
         self._terminal = sys.stderr.isatty()
 
@@ -141,19 +140,18 @@ class _Session:
                 discover_at = now + _DISCOVERY_S
             self._recorder.update()
             if now >= flush_at:
-                self._flush()
+                self._bag.flush()
                 flush_at = now + _FLUSH_S
                 if self._terminal:
                     show(sys.stderr, f"\r{self._progress()}\x1b[K")
             time.sleep(_TAKE_S)
         # From here on, a kill loses none of the messages that were written so far.
-        self._flush()
+        self._bag.flush()
         if not self._recorder.close(time.monotonic() + _LAST_TAKE_S):
             _LOG.warning("the last messages of some topics are not recorded: the machine is slow")
         self._warn_of_losses()
-        self._flush()
+        self._bag.flush()
         self._bag.finish()
-        self._files.check()
         if self._terminal:
             show(sys.stderr, "\n")
         _LOG.info("%s in '%s'", self._progress(), self._bag.folder)
@@ -164,19 +162,6 @@ class _Session:
         if overruns := self._recorder.overruns:
             topics = ", ".join(f"'{it}'" for it in overruns)
             _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
-
-    def failure(self, error: OSError) -> str:
-        """Return what ended the recording, and what became of its messages."""
-        return self._files.report(f"'{self._bag.folder}' cannot be written: {error.strerror}")
-
-    def _flush(self) -> None:
-        """Write the messages so far, which a kill does not lose then.
-
-        Raises:
-            OSError: They cannot be written, or a file of the bag is not in its place.
-        """
-        self._bag.flush()
-        self._files.check()
 
     def _progress(self) -> str:
         seconds = time.monotonic() - self._began

@@ -34,7 +34,7 @@ from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     DatasetWriter,
     check_new,
 )
-from mujoco_ros.recording.metadata import Definition, RecordedTopic
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag_reader import BagReader
 from mujoco_ros.recording.ros.demonstration_topics import (
     is_description,
@@ -210,7 +210,7 @@ class _Messages:
         self._demonstrations = demonstrations
         self._classes: dict[str, type] = {}
 
-    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+    def add(self, topic: RecordedTopic) -> None:
         kind = message_class(topic.kind)
         if kind is None or not is_valid(topic.name, topic.kind):
             _LOG.warning("'%s' is ignored: its type is %s", topic.name, topic.kind)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,6 +36,7 @@ UNKNOWN = Definition("", "")
 _Read = Callable[[str], tuple[str, list[str]]]
 
 
+@cache
 def definition(kind: str) -> Definition:
     """Return the definition of a message type such as ``std_msgs/msg/String``, with dependencies.
 
@@ -150,6 +152,12 @@ class RecordedTopic:
     type_hash: str
     qos: Any
     count: int = 0
+
+    @property
+    def channel_metadata(self) -> dict[str, str]:
+        """Metadata of the topic's channel in a file."""
+        qos = yaml.safe_dump(self.qos, sort_keys=False)
+        return {"offered_qos_profiles": qos, "topic_type_hash": self.type_hash}
 
     def as_rosbag2(self) -> dict[str, Any]:
         """Return the entry of the topic in metadata.yaml."""

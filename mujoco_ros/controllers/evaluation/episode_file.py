@@ -17,10 +17,9 @@ import numpy as np
 from mujoco_ros.controllers.evaluation.episode import Episode
 from mujoco_ros.controllers.evaluation.trial import Trial
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.output_files import OutputFile
+from mujoco_ros.model.output_files import OutputFile, locked
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.strict import read_text
-from mujoco_ros.recording.folder_lock import locked
 
 Identity = Mapping[str, str]
 """Trial, seed, scene and versions, each as a short text."""

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.output_files import UNFINISHED, OutputFile
+from mujoco_ros.model.output_files import UNFINISHED, OutputFile, locked
 from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
-from mujoco_ros.recording.folder_lock import locked
 
 _SUFFIX = ".episodes"
 _SOURCES = "sources.json"

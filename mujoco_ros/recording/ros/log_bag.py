@@ -22,9 +22,9 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import RATES
-from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.metadata import Definition, Metadata, RecordedTopic, definition
-from mujoco_ros.recording.ros.bag import TopicFile, as_rosbag2
+from mujoco_ros.recording.bag_file import TopicFile
+from mujoco_ros.recording.metadata import Metadata, RecordedTopic
+from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.names import ros_distribution
@@ -42,9 +42,7 @@ class _Messages:
     def __init__(self, file: BinaryIO, name: str, namespace: str) -> None:
         self._namespace = namespace
         self._metadata = Metadata(distribution=ros_distribution())
-        self._definitions: dict[str, Definition] = {}
-        mcap = BagFile(Path(name), _COMPRESSION, os.dup(file.fileno()))
-        self.file = TopicFile(mcap, self._metadata, self._definitions)
+        self.file = TopicFile(Path(name), self._metadata, _COMPRESSION, os.dup(file.fileno()))
         self.time = 0
         """Time of the next messages [ns]."""
 
@@ -60,9 +58,8 @@ class _Messages:
             qos=[as_rosbag2(qos)],
         )
         self._metadata.topics[name] = recorded
-        self._definitions[name] = definition(recorded.kind)
         publisher = TopicPublisher(name)
-        publisher.publish = lambda data: self.file.write(
+        publisher.publish = lambda data: self.file.add(
             recorded, self.time, self.time, recorded.count, data
         )
         publisher.subscriptions = 1
@@ -128,9 +125,9 @@ def write_bag(
     messages = _Messages(file, name, namespace)
     try:
         _write(messages, playback, rows, wrench_sign, on_row)
-        messages.file.finish()
+        messages.file.complete()
     except BaseException:
-        messages.file.file.abandon()
+        messages.file.abandon()
         raise
 
 

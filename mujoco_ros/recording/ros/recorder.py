@@ -21,7 +21,7 @@ from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rosgraph_msgs.msg import Clock
 
 from mujoco_ros.rclpy_ext.endpoints import losses
-from mujoco_ros.recording.metadata import Definition, RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.qos import message_class, subscription_qos
@@ -135,7 +135,7 @@ _TIME: Callable[[_Received], int] = itemgetter(0)
 class MessageSink(Protocol):
     """What recorded messages are written into, such as a `Bag`."""
 
-    def add(self, topic: RecordedTopic, definition: Definition) -> None:
+    def add(self, topic: RecordedTopic) -> None:
         """Add a topic before its first message."""
 
     def write(
@@ -244,7 +244,7 @@ class Recorder:
             except Exception as error:  # rclpy has no narrower type
                 self._reject(name, f"{type(error).__name__}: {error}")
                 return
-            self._bag.add(known.topic, definition(kind))
+            self._bag.add(known.topic)
             self._inputs[name] = known
             _LOG.info("recording '%s' (%s)", name, kind)
 

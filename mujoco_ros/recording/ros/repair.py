@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.output_files import locked
 from mujoco_ros.model.strict import parse_yaml
 from mujoco_ros.recording.bag_contents import UNTYPED, BagContents
 from mujoco_ros.recording.bag_file import BagFile
-from mujoco_ros.recording.folder_lock import locked
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.recording.metadata import Metadata, RecordedTopic, Span, definition
 from mujoco_ros.wire.names import ros_distribution

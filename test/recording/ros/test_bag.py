@@ -6,7 +6,7 @@ from rosbags.rosbag2 import Reader
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from std_msgs.msg import String
 
-from mujoco_ros.recording.metadata import RecordedTopic, definition
+from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
 
 SECOND = 1_000_000_000
@@ -20,7 +20,7 @@ def folder(tmp_path):
 
 def chatter(bag: Bag) -> RecordedTopic:
     topic = RecordedTopic(name="/chatter", kind="std_msgs/msg/String", type_hash=HASH, qos=[])
-    bag.add(topic, definition(topic.kind))
+    bag.add(topic)
     return topic
 
 
