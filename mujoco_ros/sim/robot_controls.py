@@ -1,12 +1,14 @@
-"""The command arbitration of each robot, built from the model."""
+"""The control of each robot, and its binding to the model and to the measured state."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 
 import mujoco
+import numpy as np
 
 from mujoco_ros.control.events import Event, RobotEvent
+from mujoco_ros.control.index_ranges import ArrayPart, as_slice
 from mujoco_ros.control.joints import EFFORT, POSITION
 from mujoco_ros.control.references import References
 from mujoco_ros.control.robot_control import RobotControl
@@ -114,3 +116,53 @@ def _tendon_drive(
 
 def _limit(drives: Drives, first: int) -> Callable[[int, float], None]:
     return lambda joint, effort: drives.limit_effort(first + joint, effort)
+
+
+class JointFeedback:
+    """Sets measured positions, velocities and efforts of each `RobotControl`, from the state.
+
+    Where the joints of a robot are consecutive in the state, its control gets views, which are
+    always current. Those of other robots are copied when they are needed.
+    """
+
+    def __init__(
+        self,
+        data: mujoco.MjData,
+        robots: Sequence[RobotLayout],
+        controls: Sequence[RobotControl],
+    ) -> None:
+        """Take the robots, and the control of each, of a state that stays where it is."""
+        self._robots: list[tuple[RobotControl, tuple[ArrayPart, ...]]] = []
+        for robot, control in zip(robots, controls, strict=True):
+            joints = robot.joints
+            parts: tuple[ArrayPart, ...] = ()
+            qpos, dof = as_slice(joints.qpos), as_slice(joints.dof)
+            if isinstance(qpos, slice) and isinstance(dof, slice):
+                control.q, control.dq = data.qpos[qpos], data.qvel[dof]
+                control.effort = data.qfrc_actuator[dof]
+            else:
+                control.q, control.dq, control.effort = np.zeros((3, len(joints.names)))
+                parts = (
+                    ArrayPart(data.qpos, joints.qpos),
+                    ArrayPart(data.qvel, joints.dof),
+                    ArrayPart(data.qfrc_actuator, joints.dof),
+                )
+            self._robots.append((control, parts))
+
+    def update_controls(self, time: float) -> None:
+        """Update the references of all robots for the step at `time` [s], in the physics thread."""
+        for control, parts in self._robots:
+            if parts and (control.active or control.reset_hold.active):
+                _read(control, parts)
+            control.update(time)
+
+    def read(self) -> None:
+        """Copy what is measured now, of all robots."""
+        for control, parts in self._robots:
+            if parts:
+                _read(control, parts)
+
+
+def _read(control: RobotControl, parts: tuple[ArrayPart, ...]) -> None:
+    for part, out in zip(parts, (control.q, control.dq, control.effort), strict=True):
+        part.read(out)

@@ -21,9 +21,9 @@ from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.perturbation.wrenches import ExternalWrenches
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
+from mujoco_ros.sim.robot_controls import JointFeedback
 from mujoco_ros.sim.settings.appearance import Appearance, set_appearance
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
 
 OnDivergence = Literal["reset", "pause", "shutdown"]

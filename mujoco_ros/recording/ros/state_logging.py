@@ -13,8 +13,12 @@ from mujoco_ros.model.file_cache import output_folder
 from mujoco_ros.model.output_files import check_below
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import DescribeRobots, StateLogWriter, describe_robots
+from mujoco_ros.sim.state_log.writer import (
+    DescribeRobots,
+    RingBuffer,
+    StateLogWriter,
+    describe_robots,
+)
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 
 _LOG = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from mujoco_ros.sim.shared_memory.segment import (
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
 from mujoco_ros.sim.state.state_vector import set_state
-from mujoco_ros.sim.state_log.scene_description import describe
+from mujoco_ros.sim.state_log.writer import describe
 
 _REASON = "a past state was loaded"
 _ROUNDING = 1e-3
@@ -40,14 +40,14 @@ class PastRows:
     def __init__(self, plant: Plant, past: PastStates, history: HistorySettings) -> None:
         """Write into the `past` of a segment."""
         self._plant, self._past, self._history = plant, past, history
-        width = past.width
+        width = past.rows.shape[1]
         self._period = history.period(width)
         self._due = self._last = -inf
         self._row = row = memoryview(bytearray(8 * width))
         self._time: memoryview[float] = row[:8].cast("d")
         state = plant.present.state
         arrays = row_arrays(state, plant.data, plant.references.values, plant.sample)
-        self._copies = copies(row, [*arrays, *plant.extensions.arrays.values()])
+        self._copies = copies(row, arrays | plant.extensions.arrays)
 
     def add_if_due(self) -> None:
         """Add the state, if the period has passed since the last row, or the time was set back."""
@@ -140,7 +140,7 @@ class SegmentWriter:
             plant.model,
             describe(plant, described),
             row=size(stepped),
-            past_row=size([*stepped, *plant.extensions.arrays.values()]),
+            past_row=size(stepped | plant.extensions.arrays),
             generation=generation,
             history=history,
         )

@@ -9,7 +9,7 @@ from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import PhysicsConfig, load_scene
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log import ring_buffer as ring_module
+from mujoco_ros.sim.state_log import writer as ring_module
 from mujoco_ros.sim.state_log.reader import StateLog
 
 
