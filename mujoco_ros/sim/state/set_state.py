@@ -6,6 +6,7 @@ from functools import partial
 
 import mujoco
 import numpy as np
+from numpy.polynomial.polynomial import polyder, polyval
 
 from mujoco_ros.control.events import CommandError
 from mujoco_ros.control.joints import JOINT_LIMIT_SLACK, clamp_to_limits
@@ -79,22 +80,17 @@ class _Coupling:
     leading_start: float
 
     def position(self, leading: float) -> float:
-        """Return the position of the dependent joint for that of the leading one [rad or m]."""
-        offset, value = leading - self.leading_start, 0.0
-        for coefficient in reversed(self.coefficients):
-            value = value * offset + coefficient
-        return self.start + value
+        """Return the position of the dependent joint [rad or m]."""
+        return self.start + float(polyval(leading - self.leading_start, self.coefficients))
 
     def velocity(self, leading: float, leading_velocity: float) -> float:
         """Return the velocity of the dependent joint for the state of the leading one."""
-        offset, slope = leading - self.leading_start, 0.0
-        for power in range(len(self.coefficients) - 1, 0, -1):
-            slope = slope * offset + power * self.coefficients[power]
-        return slope * leading_velocity
+        slope = polyval(leading - self.leading_start, polyder(self.coefficients))
+        return float(slope) * leading_velocity
 
     @property
     def is_linear(self) -> bool:
-        """Whether the position of the dependent joint determines that of the leading one."""
+        """Whether the position of the dependent joint determines where the leading one is."""
         _, slope, *higher = self.coefficients
         return self.leading >= 0 and slope != 0.0 and not any(higher)
 
@@ -111,31 +107,14 @@ class _Coupling:
         )
 
 
-class CouplingConflictError(ValueError):
-    """A joint is set to where an equality constraint does not leave it.
-
-    Attributes:
-        dependent: Index of the joint.
-        leading: Index of the joint that it follows; None if the constraint holds it.
-        constraint: Name of the constraint.
-        quantity: ``position`` or ``velocity``.
-        demanded: The value that the constraint demands.
-    """
-
-    def __init__(self, coupling: _Coupling, quantity: str, demanded: float) -> None:
-        super().__init__(coupling.name)
-        self.dependent, self.constraint = coupling.dependent, coupling.name
-        self.leading = None if coupling.leading < 0 else coupling.leading
-        self.quantity, self.demanded = quantity, demanded
-
-
 def coupled_state(
     model: mujoco.MjModel,
     data: mujoco.MjData,
     positions: Mapping[int, float],
     velocities: Mapping[int, float],
+    names: Mapping[int, str],
 ) -> tuple[dict[int, float], dict[int, float]]:
-    """Return positions and velocities by joint, with those of the joints that follow.
+    """Return positions and velocities by joint, also of the joints that follow others.
 
     A joint follows the leading one, along chains, unless it is set itself. With a linear
     constraint, which mimic joints and fingers have, the leading one follows as well.
@@ -145,9 +124,10 @@ def coupled_state(
         data: The present state, with the constraints that are active.
         positions: Positions to set, by joint [rad or m].
         velocities: Velocities to set, by joint [rad/s or m/s].
+        names: Names of joints in messages.
 
     Raises:
-        CouplingConflictError: A joint is set without the leading one, and not to its place.
+        CommandError: A joint is set without the leading one, and not to its place.
     """
     q, v = dict(positions), dict(velocities)
     couplings = list(_couplings(model, data))
@@ -171,16 +151,30 @@ def coupled_state(
             reached.add(way.dependent)
     for it in couplings:
         if it.dependent in q and it.leading not in q:
-            _check(it, "position", q[it.dependent], it.position(position(it.leading)))
+            demanded = it.position(position(it.leading))
+            _check(it, "position", q[it.dependent], demanded, names)
         if it.dependent in v and it.leading not in reached:
             demanded = it.velocity(position(it.leading), velocity(it.leading))
-            _check(it, "velocity", v[it.dependent], demanded)
+            _check(it, "velocity", v[it.dependent], demanded, names)
     return q, v
 
 
-def _check(coupling: _Coupling, quantity: str, value: float, demanded: float) -> None:
-    if abs(value - demanded) > _TOLERANCE:
-        raise CouplingConflictError(coupling, quantity, demanded)
+def _check(
+    coupling: _Coupling, quantity: str, value: float, demanded: float, names: Mapping[int, str]
+) -> None:
+    """Reject a value of a dependent joint that its equality constraint does not leave there."""
+    if abs(value - demanded) <= _TOLERANCE:
+        return
+    dependent, place = names[coupling.dependent], f"{quantity} {demanded:g}"
+    if coupling.leading < 0:
+        raise CommandError(
+            f"joint '{dependent}' is held at {place} by the equality '{coupling.name}'"
+        )
+    leading = names.get(coupling.leading, "another joint")
+    raise CommandError(
+        f"joint '{dependent}' follows joint '{leading}' by the equality '{coupling.name}', "
+        f"which puts it at {place}; set '{leading}', which it follows, or both"
+    )
 
 
 def _couplings(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[_Coupling]:
@@ -216,38 +210,25 @@ def hold_actuators(plant: Plant, lengths: np.ndarray) -> None:
     """
     model, data = plant.model, plant.data
     changed = np.abs(data.actuator_length - lengths) > _MOVED
-    moved = [it for it in range(model.nactuator) if changed[_outputs(model, it)].any()]
+    owners = np.repeat(np.arange(model.nactuator), model.actuator_outnum)  # of the outputs
+    moved = np.unique(owners[changed]).tolist()
     if not moved:
         return
     driven = set(plant.drives.slots.tolist())
     plant.drives.write(plant.references, data.ctrl)
-    for it in moved:
-        if _keeps_state(model, it):
+    for actuator in moved:
+        is_muscle = model.actuator_dyntype[actuator] == mujoco.mjtDyn.mjDYN_MUSCLE
+        if is_muscle or model.actuator_plugin[actuator] >= 0:
             continue
-        slots, first = _slots(model, it), int(model.actuator_actadr[it])
-        control = holding_control(model, data, it)
-        if control is not None and slots.start not in driven:
-            data.ctrl[slots.start] = control
+        slot, first = int(model.actuator_ctrladr[actuator]), int(model.actuator_actadr[actuator])
+        control = holding_control(model, data, actuator)
+        if control is not None and slot not in driven:
+            data.ctrl[slot] = control
         if first >= 0:
-            data.act[first : first + int(model.actuator_actnum[it])] = 0.0
-            activation = holding_activation(model, data, data.ctrl, it)
+            data.act[first : first + int(model.actuator_actnum[actuator])] = 0.0
+            activation = holding_activation(model, data, data.ctrl, actuator)
             data.act[first] = 0.0 if activation is None else activation
-        fill_delay(model, data, it, data.ctrl)
-
-
-def _keeps_state(model: mujoco.MjModel, actuator: int) -> bool:
-    kind = model.actuator_dyntype[actuator]
-    return bool(kind == mujoco.mjtDyn.mjDYN_MUSCLE or model.actuator_plugin[actuator] >= 0)
-
-
-def _outputs(model: mujoco.MjModel, actuator: int) -> slice:
-    first = int(model.actuator_outadr[actuator])
-    return slice(first, first + int(model.actuator_outnum[actuator]))
-
-
-def _slots(model: mujoco.MjModel, actuator: int) -> slice:
-    first = int(model.actuator_ctrladr[actuator])
-    return slice(first, first + int(model.actuator_ctrlnum[actuator]))
+        fill_delay(model, data, actuator, data.ctrl)
 
 
 _EQUALITY = int(mujoco.mjtConstraint.mjCNSTR_EQUALITY)
@@ -298,11 +279,8 @@ def set_state(
         if reason := obstacle(entity, placement):
             raise CommandError(reason)
     positions, remarks = _within_limits(plant, joints, request.positions)
-    try:
-        positions, velocities = coupled_state(model, data, positions, request.velocities)
-    except CouplingConflictError as error:
-        raise CommandError(_conflict(error, joints)) from error
-
+    names = {joint: settable.name for joint, settable in joints.items()}
+    positions, velocities = coupled_state(model, data, positions, request.velocities, names)
     changed = {*positions, *velocities}
     robots = _robots(plant, changed, joints, request)
     plant.evaluate()
@@ -354,17 +332,6 @@ def _within_limits(
 
 def _same(name: str, _column: int) -> str:
     return name
-
-
-def _conflict(error: CouplingConflictError, joints: Mapping[int, SettableJoint]) -> str:
-    dependent, value = joints[error.dependent].name, f"{error.quantity} {error.demanded:g}"
-    if error.leading is None:
-        return f"joint '{dependent}' is held at {value} by the equality '{error.constraint}'"
-    leading = joints[error.leading].name if error.leading in joints else "another joint"
-    return (
-        f"joint '{dependent}' follows joint '{leading}' by the equality '{error.constraint}', "
-        f"which puts it at {value}; set '{leading}', which it follows, or both"
-    )
 
 
 def _robots(

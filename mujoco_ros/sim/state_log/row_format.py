@@ -68,6 +68,7 @@ class RowRing:
 
     Attributes:
         rows: The rows.  # (capacity, words)
+        capacity: Largest number of rows.
     """
 
     def __init__(self, rows: np.ndarray, counter: "memoryview[int]") -> None:
@@ -75,11 +76,7 @@ class RowRing:
         self.rows, self._counter = rows, counter
         self._bytes = memoryview(rows.reshape(-1).view(np.uint8))  # type: ignore[arg-type]
         self._stride = 8 * rows.shape[1]
-
-    @property
-    def capacity(self) -> int:
-        """Largest number of rows."""
-        return len(self.rows)
+        self.capacity = len(rows)
 
     @property
     def added(self) -> int:
@@ -88,9 +85,10 @@ class RowRing:
 
     def add(self, row: memoryview) -> None:
         """Add a row, in place of the oldest one if all are in use."""
-        first = self.added % self.capacity * self._stride
+        added = self._counter[0]
+        first = added % self.capacity * self._stride
         self._bytes[first : first + self._stride] = row
-        self._counter[0] = self.added + 1
+        self._counter[0] = added + 1
 
 
 def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:

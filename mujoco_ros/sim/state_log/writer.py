@@ -74,9 +74,11 @@ class RingBuffer(RowRing):
         self.columns = columns(rows, self.fields)
         row, ends = np.empty(width), np.cumsum([array.size for array in arrays.values()])
         self._row = memoryview(row).cast("B")
-        # The generators of extensions are integers, which become numbers here.
-        self._copies = [
-            (part, array.reshape(-1))
+        self._copies: list[tuple[Any, Any]] = [
+            # Memory is copied in half the time; but integers of generators become numbers here.
+            (memoryview(part), memoryview(array.reshape(-1)))
+            if array.dtype == row.dtype
+            else (part, array.reshape(-1))
             for part, array in zip(np.split(row, ends[:-1]), arrays.values(), strict=True)
             if array.size
         ]
