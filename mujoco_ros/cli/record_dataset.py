@@ -27,7 +27,7 @@ from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import Responder, Service, flush_responses
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
+from mujoco_ros.recording.demonstrations.demonstration_file import EpisodeFolder
 from mujoco_ros.recording.demonstrations.lerobot_dataset import (
     CODECS,
     DEFAULT_CODEC,

@@ -17,8 +17,8 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     STATE,
     TIME,
     DemonstrationFile,
+    EpisodeFolder,
 )
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.demonstrations.frame_alignment import (
     AlignedFrame,
     FrameAlignment,

@@ -8,8 +8,7 @@ import numpy as np
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription
 from mujoco_ros.sim.plant import Plant
-from mujoco_ros.sim.shared_memory.header import SharedHeader
-from mujoco_ros.sim.shared_memory.memory_block import fence, no_fence
+from mujoco_ros.sim.shared_memory.memory_block import SharedHeader, fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import HistorySettings, PastStates
 from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,

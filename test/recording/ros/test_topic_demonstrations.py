@@ -37,9 +37,9 @@ from mujoco_ros.recording.demonstrations.demonstration_file import (
     IMAGES,
     STATE,
     TIME,
+    EpisodeFolder,
     read_messages,
 )
-from mujoco_ros.recording.demonstrations.episode_folder import EpisodeFolder
 from mujoco_ros.recording.ros.topic_demonstrations import DemonstrationOptions, TopicDemonstrations
 from mujoco_ros.wire.conversions import nanoseconds
 
