@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import zstandard
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import UNFINISHED, OutputFile, locked
+from mujoco_ros.recording.demonstrations.lerobot_program import exactly, message
 
 STATE, ACTION, GOAL = "observation.state", "action", "observation.environment_state"
 IMAGES = "observation.images."
@@ -25,8 +26,6 @@ COMMANDS, COMMANDED = "replay.commands", "replay.is_commanded"
 QPOS, QVEL, SEED = "replay.qpos", "replay.qvel", "replay.seed"
 TIME = "replay.time"
 _COMPRESSOR = zstandard.ZstdCompressor(write_checksum=True)
-_LARGEST = 1 << 28
-"""Bytes of a message; a damaged file may seem to have more."""
 
 
 class DemonstrationFile:
@@ -104,11 +103,6 @@ def layout_of(description: Mapping[str, Any]) -> dict[str, Any]:
     return {name: description[name] for name in ("features", "fps", "robot", "task")}
 
 
-def message(content: bytes) -> bytes:
-    """Return content with its length before it."""
-    return len(content).to_bytes(8, "big") + content
-
-
 def read_messages(path: Path) -> Iterator[bytes]:
     """Yield the messages of a file: description, frames; none if it has no frames.
 
@@ -118,18 +112,11 @@ def read_messages(path: Path) -> Iterator[bytes]:
     """
     try:
         with path.open("rb") as file, zstandard.ZstdDecompressor().stream_reader(file) as stream:
-            while length := int.from_bytes(_exactly(stream, 8), "big"):
-                yield _exactly(stream, length)
+            while length := int.from_bytes(exactly(stream, 8), "big"):
+                yield exactly(stream, length)
             stream.read(1)  # the check sum
     except (EOFError, zstandard.ZstdError) as error:
         raise UserInputError(f"{path} is not a complete demonstration: {error}") from error
-
-
-def _exactly(stream: BinaryIO, count: int) -> bytes:
-    content = stream.read(min(count, _LARGEST))
-    if len(content) < count:
-        raise EOFError("it ends early")
-    return content
 
 
 def _features(

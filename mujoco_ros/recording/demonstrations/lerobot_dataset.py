@@ -20,11 +20,7 @@ import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.demonstrations import lerobot_program
-from mujoco_ros.recording.demonstrations.demonstration_file import (
-    layout_of,
-    message,
-    read_messages,
-)
+from mujoco_ros.recording.demonstrations.demonstration_file import layout_of, read_messages
 
 PYTHON_VARIABLE = "LEROBOT_PYTHON"
 CODECS = {"av1": "libsvtav1", "h264": "h264"}
@@ -208,7 +204,7 @@ class _Child:
 
     def send(self, content: bytes) -> None:
         try:
-            self._requests.write(message(content))
+            self._requests.write(lerobot_program.message(content))
             self._requests.flush()
         except BrokenPipeError as error:
             raise self._error() from error
