@@ -160,7 +160,7 @@ class _Session:
         if lost := self._recorder.lost:
             _LOG.warning("lost on the way to the recorder: %s", listed(lost))
         if overruns := self._recorder.overruns:
-            topics = ", ".join(f"'{it}'" for it in overruns)
+            topics = ", ".join(f"'{topic}'" for topic in overruns)
             _LOG.warning("more messages than the queue holds, so some may be lost: %s", topics)
 
     def _progress(self) -> str:

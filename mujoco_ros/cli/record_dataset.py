@@ -199,7 +199,7 @@ def _command(options: argparse.Namespace) -> str:
         "start": [] if start is None else [start],
         "bag": options.bag or [],
     }
-    arguments = ([f"--{name}", *map(str, it)] for name, it in values.items() if it)
+    arguments = ([f"--{name}", *map(str, given)] for name, given in values.items() if given)
     return shlex.join(("record", *chain.from_iterable(arguments)))
 
 
@@ -248,7 +248,9 @@ class _Session:
             Service(self._node, Trigger, f"~/{name}_episode", partial(self._serve, action))
             for name, action in zip(("start", "end", "discard"), actions, strict=True)
         ]
-        self._executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
+        self._executor = (
+            Executor()
+        )  # before our signal handlers, as rclpy 7.1.4's executor sets its own
         self._executor.add_node(self._node)
 
     def run(self, signals: list[int]) -> None:
@@ -383,7 +385,7 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
             for count, path in enumerate(paths, 1):
                 frames.append(writer.add(path))
                 _LOG.info("%d of %d episodes are written into the dataset", count, len(paths))
-            episodes = [{"frames": it} for it in frames]
+            episodes = [{"frames": count} for count in frames]
             writer.finish({"command": _command(options), "episodes": episodes})
     except KeyboardInterrupt as error:
         if not options.lerobot.exists():

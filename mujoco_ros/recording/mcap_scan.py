@@ -135,7 +135,7 @@ class McapScan:
             summary = self._check_summary()
             self._follow_indexes(is_sound=summary is not None)
             data = self._check_data()
-        self.counts = sum((it.counts for it in self.blocks), Counter[int]())
+        self.counts = sum((block.counts for block in self.blocks), Counter[int]())
         if self.statistics is not None and self.statistics.message_count < self.counts.total():
             self.statistics = None  # they are wrong: more messages were found
         for known in self._definitions.values():
@@ -153,21 +153,21 @@ class McapScan:
     @property
     def unchecked(self) -> int:
         """Number of sound messages that no check sum confirms."""
-        return sum(it.counts.total() for it in self.blocks if not it.is_checked)
+        return sum(block.counts.total() for block in self.blocks if not block.is_checked)
 
     @property
     def lost(self) -> Counter[int]:
         """Number of missing messages by channel, as far as it is known."""
         if self.statistics is not None:
             return Counter(self.statistics.channel_message_counts) - self.counts
-        return sum((it.lost for it in self.damages), Counter[int]())
+        return sum((damage.lost for damage in self.damages), Counter[int]())
 
     @property
     def is_lossy(self) -> bool:
         """Whether something is missing, or may be wrong."""
         total = self.statistics
         if total is None:
-            return any(it.is_loss for it in self.damages)
+            return any(damage.is_loss for damage in self.damages)
         return (
             self._is_doubtful
             or bool(self.lost)
@@ -337,7 +337,7 @@ class McapScan:
 
     def _follow_indexes(self, *, is_sound: bool) -> None:
         """Find the chunks whose own lengths are damaged."""
-        found, left = {it.begin for it in self.blocks}, self._end
+        found, left = {block.begin for block in self.blocks}, self._end
         for index in self._indexes:
             begin, size = index.chunk_start_offset, index.chunk_length
             end, length = begin + size, index.compressed_size
@@ -347,22 +347,22 @@ class McapScan:
             first = bisect_right(self.blocks, begin, key=lambda it: it.end)
             last = bisect_left(self.blocks, end, key=lambda it: it.begin)
             over = self.blocks[first:last]
-            if left < 0 or any(it.is_checked for it in over):
+            if left < 0 or any(block.is_checked for block in over):
                 continue  # a damaged index
             block = Block(begin=begin, end=end, data=end - length, compression=index.compression)
             crc = int.from_bytes(self._read(begin + _CRC_AT, 4), "little")
             problem = block.fill(self._file, crc, partial(self._define, begin))
-            inside = [it for it in self.damages if begin <= it.offset < end]
-            if problem and not (is_sound or any(it.offset == begin for it in inside)):
+            inside = [damage for damage in self.damages if begin <= damage.offset < end]
+            if problem and not (is_sound or any(other.offset == begin for other in inside)):
                 continue
-            if block.counts.total() < sum(it.counts.total() for it in over):
+            if block.counts.total() < sum(other.counts.total() for other in over):
                 continue  # a wrong index
-            self.damages = [it for it in self.damages if it not in inside]
+            self.damages = [damage for damage in self.damages if damage not in inside]
             self.blocks[first:last] = [block] if block.counts or not problem else []
             if problem:
                 damage = self._add_damage(begin, size, "chunk", problem)
                 damage.span = index.message_start_time, index.message_end_time
-                damage.lost = sum((it.lost for it in inside), Counter())
+                damage.lost = sum((other.lost for other in inside), Counter())
 
     def _find_spans(self) -> None:
         """Take the times of neighbours where damaged bytes have none, or wrong ones."""
@@ -386,9 +386,9 @@ class McapScan:
         for number, definitions in found.items():
             best = max(definitions, key=lambda it: (it.is_checked, it.name in expected, it.copies))
             # Damaged bytes rarely repeat; a writer that uses a number twice does.
-            rivals = [it for it in definitions if it.is_checked == best.is_checked]
-            rivals = [it for it in rivals if it.is_checked or it.copies > 1]
-            if all(it.meaning == rivals[0].meaning for it in rivals):
+            rivals = [known for known in definitions if known.is_checked == best.is_checked]
+            rivals = [known for known in rivals if known.is_checked or known.copies > 1]
+            if all(known.meaning == rivals[0].meaning for known in rivals):
                 chosen[number] = best.record
                 continue
             self._is_doubtful = True

@@ -56,7 +56,7 @@ def definition(kind: str) -> Definition:
 
 
 def _collect(kind: str, read: _Read, texts: dict[str, str]) -> None:
-    """Add the text of a type, and those of its dependencies, each once."""
+    """Add the texts of a type and of its dependencies, each once."""
     texts[kind], dependencies = read(kind)
     for name in dependencies:
         if name not in texts:

@@ -121,7 +121,7 @@ class Plant:
         entries = entries_by_robot(assembly)
         self.present = StateReader(model, data)
         state = self.present.state.copy()
-        of_state = {field.name: field.of(state) for field in state_fields(model, data)}
+        of_state = {field.name: field.view(state) for field in state_fields(model, data)}
         qpos, qvel = of_state["qpos"], of_state["qvel"]
         self.sample = Sample(
             state=state,

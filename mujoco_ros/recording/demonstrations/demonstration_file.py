@@ -75,7 +75,7 @@ class DemonstrationFile:
         self._description = {"task": task, "fps": fps, "robot": robot, "source": source}
 
     def add(self, frame: Mapping[str, np.ndarray]) -> None:
-        """Add a frame: values by feature; those of `IMAGES` are colours of one byte."""
+        """Add a frame: values by feature; images have colours of one byte."""
         if not self.layout:
             description = {**self._description, "features": _features(frame, self._names)}
             self.layout = layout_of(description)
@@ -144,7 +144,7 @@ _OWN = re.compile(
 
 
 class EpisodeFolder:
-    """Numbered files of episodes in a folder beside that of the dataset, for one process.
+    """Numbered files of episodes in a folder beside the dataset, for one process.
 
     Episodes from one source, such as a bag, belong together: if the source was not read to its end,
     they are deleted when it is read again.
@@ -186,11 +186,11 @@ class EpisodeFolder:
             UserInputError: A file is not one of an episode.
         """
         descriptions = (_description(path) for path in self.finished)
-        return next((layout_of(it) for it in descriptions if it), {})
+        return next((layout_of(description) for description in descriptions if description), {})
 
     def next(self) -> Path:
         """Return the file of another episode."""
-        numbers = [int(it.stem) for it in self.path.iterdir() if it.stem.isdecimal()]
+        numbers = [int(path.stem) for path in self.path.iterdir() if path.stem.isdecimal()]
         return self.path / f"{max(numbers, default=0) + 1:06}.zst"
 
     def begin_source(self, source: str, settings: str) -> bool:
@@ -258,7 +258,7 @@ class EpisodeFolder:
         return found
 
     def _check(self, *, resume: bool) -> None:
-        others = sorted(it.name for it in self.path.iterdir() if not _OWN.fullmatch(it.name))
+        others = sorted(path.name for path in self.path.iterdir() if not _OWN.fullmatch(path.name))
         if others:
             raise UserInputError(
                 f"'{self.path}' is needed for the episodes, but it has other files, such as "

@@ -37,8 +37,8 @@ _LAST_LINES = 3
 def lerobot_python() -> str:
     """Return the interpreter that has LeRobot.
 
-    It is that of the variable `PYTHON_VARIABLE`, or of an environment ``.venv-lerobot`` beside this
-    one, or this one.
+    The variable `PYTHON_VARIABLE` names it; else it is the interpreter of an environment
+    ``.venv-lerobot`` beside this environment, or else this interpreter.
 
     Raises:
         UserInputError: There is none.

@@ -81,7 +81,7 @@ def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndar
     runs = np.searchsorted(resets, rows, side="left")
     present = np.unique(runs).tolist()
     if run is None and len(present) > 1:
-        at = _listed(f"{times[it]:g} s" for it in resets[present[0] : present[-1]])
+        at = _listed(f"{times[row]:g} s" for row in resets[present[0] : present[-1]])
         raise UserInputError(
             f"a bag has one run, but the span has resets, at {at}; choose one of the runs "
             f"{_listed(present)} by --run, or a span of one by --start and --end"
@@ -92,7 +92,7 @@ def rows_of_run(times: np.ndarray, rows: np.ndarray, run: int | None) -> np.ndar
 
 
 def _listed(items: Iterable[object]) -> str:
-    texts = [str(it) for it in items]
+    texts = [str(item) for item in items]
     return ", ".join([*texts[:_MOST_LISTED], *(["…"] if len(texts) > _MOST_LISTED else [])])
 
 
@@ -142,9 +142,9 @@ def _write(
     described = descriptions(plant.assembly, plant.layout)
     frames = plan_frames(plant.model, plant.layout, "all", described)
     plan = TopicPlan(plant, lambda: playback.time, frames, wrench_sign, controllers=True)
-    topics = [it for it in plan.contents if plan.rate(it.topic, RATES)]
+    topics = [content for content in plan.contents if plan.rate(content.topic, RATES)]
     clock = SerializedTopic(clock_topic())
-    opened = {_open(messages, it): it for it in (clock, *topics)}
+    opened = {_open(messages, content): content for content in (clock, *topics)}
     batches = _batches(plan, opened)
     updates = plan.updates(topics)
     latched = {
@@ -179,8 +179,14 @@ def _open(messages: _Messages, serialized: SerializedTopic) -> TopicPublisher:
 def _batches(
     plan: TopicPlan, opened: Mapping[TopicPublisher, SerializedTopic]
 ) -> list[Batch | ContactStates]:
-    fixed = {p: it for p, it in opened.items() if it.topic.rate != CONTACTS}
+    fixed = {
+        publisher: content
+        for publisher, content in opened.items()
+        if content.topic.rate != CONTACTS
+    }
     contacts = [
-        plan.contact_states(it.topic, p) for p, it in opened.items() if it.topic.rate == CONTACTS
+        plan.contact_states(content.topic, publisher)
+        for publisher, content in opened.items()
+        if content.topic.rate == CONTACTS
     ]
     return [Batch(fixed, plan.arrays), *contacts]

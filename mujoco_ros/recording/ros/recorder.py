@@ -37,7 +37,7 @@ class Selection:
         topics: Names.
         regex: Full match of the names to record; None selects none.
         exclude: Full match of the names not to record; None excludes none.
-        hidden: Whether to record hidden topics, such as those of actions.
+        hidden: Whether to record hidden topics, such as the topics of actions.
     """
 
     topics: frozenset[str] = frozenset()
@@ -171,12 +171,14 @@ class Recorder:
     @property
     def lost(self) -> Counter[str]:
         """Number of messages by topic that the middleware lost on the way to the recorder."""
-        return Counter({name: lost for name, it in self._inputs.items() if (lost := it.lost)})
+        return Counter(
+            {name: lost for name, source in self._inputs.items() if (lost := source.lost)}
+        )
 
     @property
     def overruns(self) -> list[str]:
         """Topics whose queue was full once, so that further messages may be lost."""
-        return [name for name, it in self._inputs.items() if it.has_overrun]
+        return [name for name, source in self._inputs.items() if source.has_overrun]
 
     def discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""

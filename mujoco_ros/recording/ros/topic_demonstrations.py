@@ -88,7 +88,7 @@ class TopicDemonstrations:
                 )
         self._received: set[str] = set()  # topics with a message
         self._known: set[str] = set()  # topics
-        self._topics: DemonstrationTopics | None = None  # those of the first episode
+        self._topics: DemonstrationTopics | None = None  # of the first episode
         self._robot = ""
         self._closing = ExitStack()
         self._pending: deque[AlignedFrame] = deque()
@@ -253,7 +253,7 @@ class TopicDemonstrations:
             self.resets += 1
             return
         if "time" not in event.frame_id.split():
-            self._pending = deque(it for it in self._pending if it.end < time)
+            self._pending = deque(frame for frame in self._pending if frame.end < time)
         self._end_by_reset()
 
     def _is_followed(self, time: int, *, rewinds: bool) -> bool:
@@ -285,7 +285,7 @@ class TopicDemonstrations:
         _LOG.log(level, "%s", message)
 
     def _add_sample(self, topic: str, message: Any) -> None:
-        values = self._values.of(topic, message)
+        values = self._values.read(topic, message)
         if not self._alignment.add(topic, nanoseconds(message.header.stamp), values):
             self._awaits_event = True
             self._end_by_reset()
@@ -310,8 +310,8 @@ class TopicDemonstrations:
         assert topics is not None
 
         def elements(source: Mapping[str, str], quantity: str) -> tuple[str, ...]:
-            names = [(robot, it) for robot, topic in source.items() for it in joints[topic]]
-            return tuple(".".join(filter(None, (*it, quantity))) for it in names)
+            names = [(robot, joint) for robot, topic in source.items() for joint in joints[topic]]
+            return tuple(".".join(filter(None, (*name, quantity))) for name in names)
 
         states, commands = topics.states, topics.commands
         self._file.describe(
@@ -328,8 +328,8 @@ class TopicDemonstrations:
     def _content(self, frame: AlignedFrame) -> dict[str, np.ndarray]:
         topics, samples = self._topics, frame.samples
         assert topics is not None
-        state = np.concatenate([samples[it] for it in topics.states.values()], axis=1)
-        action = np.concatenate([samples[it] for it in topics.commands.values()])
+        state = np.concatenate([samples[topic] for topic in topics.states.values()], axis=1)
+        action = np.concatenate([samples[topic] for topic in topics.commands.values()])
         images = {f"{IMAGES}{name}": samples[topic] for name, topic in topics.images.items()}
         return {
             STATE: state.reshape(-1).astype(np.float32),

@@ -84,9 +84,9 @@ def write_log(path: Path, rows: Rows, header: Mapping[str, Any], model: mujoco.M
 def write_log_to(
     file: BinaryIO, rows: Rows, header: Mapping[str, Any], model: mujoco.MjModel
 ) -> None:
-    """Write a state log to an open file; other arguments are those of `write_log`."""
+    """Write a state log to an open file; the other arguments are as for `write_log`."""
     imperfect = any("realism" in robot for robot in header["robots"])
-    rows = rows | {name: rows[it] for name, it in _MEASURED.items() if imperfect}
+    rows = rows | {name: rows[source] for name, source in _MEASURED.items() if imperfect}
     timestep = float(model.opt.timestep)
     times = rows["time"]
     period = float(np.median(np.diff(times))) if len(times) > 1 else timestep
@@ -104,7 +104,7 @@ def write_log_to(
 def write_table(path: Path, rows: Rows, header: Mapping[str, Any]) -> None:
     """Write time, positions, velocities, efforts and references of the joints as CSV.
 
-    Arguments and errors are those of `write_log`.
+    Arguments and errors are as for `write_log`.
     """
     table = dict(_table(rows, header))
     text = StringIO()

@@ -41,7 +41,7 @@ class SettableJoint:
 
 
 def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, SettableJoint]:
-    """Return all scalar joints by name, those of robots first.
+    """Return all scalar joints by name, the joints of robots first.
 
     The name of a robot's joint has the robot's namespace before it, if it has one, as in the names
     of parameters. Others have their name in the model, with dots instead of slashes.
@@ -52,7 +52,7 @@ def settable_joints(model: mujoco.MjModel, layout: ModelLayout) -> dict[str, Set
         for column, (own_name, joint) in enumerate(pairs):
             name = joint_name(robot.namespace, own_name)
             found[name] = SettableJoint(name=name, joint=int(joint), robot=index, column=column)
-    taken = {it.joint for it in found.values()}
+    taken = {settable.joint for settable in found.values()}
     for joint in range(model.njnt):
         if joint in taken or model.jnt_type[joint] not in _SCALAR:
             continue
@@ -131,7 +131,7 @@ def coupled_state(
     """
     q, v = dict(positions), dict(velocities)
     couplings = list(_couplings(model, data))
-    ways = [*couplings, *(it.inverse() for it in couplings if it.is_linear)]
+    ways = [*couplings, *(coupling.inverse() for coupling in couplings if coupling.is_linear)]
 
     def position(joint: int) -> float:
         return 0.0 if joint < 0 else q.get(joint, float(data.qpos[model.jnt_qposadr[joint]]))
@@ -139,23 +139,23 @@ def coupled_state(
     def velocity(joint: int) -> float:
         return 0.0 if joint < 0 else v.get(joint, float(data.qvel[model.jnt_dofadr[joint]]))
 
-    while way := next((it for it in ways if it.leading in q and it.dependent not in q), None):
+    while way := next((way for way in ways if way.leading in q and way.dependent not in q), None):
         q[way.dependent] = way.position(q[way.leading])
     reached = set(velocities)
     for joints in ((), positions):  # joints that are set without a velocity keep theirs
         reached.update(joints)
         while way := next(
-            (it for it in ways if it.leading in reached and it.dependent not in reached), None
+            (way for way in ways if way.leading in reached and way.dependent not in reached), None
         ):
             v[way.dependent] = way.velocity(position(way.leading), velocity(way.leading))
             reached.add(way.dependent)
-    for it in couplings:
-        if it.dependent in q and it.leading not in q:
-            demanded = it.position(position(it.leading))
-            _check(it, "position", q[it.dependent], demanded, names)
-        if it.dependent in v and it.leading not in reached:
-            demanded = it.velocity(position(it.leading), velocity(it.leading))
-            _check(it, "velocity", v[it.dependent], demanded, names)
+    for coupling in couplings:
+        if coupling.dependent in q and coupling.leading not in q:
+            demanded = coupling.position(position(coupling.leading))
+            _check(coupling, "position", q[coupling.dependent], demanded, names)
+        if coupling.dependent in v and coupling.leading not in reached:
+            demanded = coupling.velocity(position(coupling.leading), velocity(coupling.leading))
+            _check(coupling, "velocity", v[coupling.dependent], demanded, names)
     return q, v
 
 
@@ -292,9 +292,9 @@ def set_state(
     for entity, placement in request.placements:
         place(data, entity, placement)
     for index in robots:
-        own = [joints[it] for it in sorted(changed) if joints[it].robot == index]
-        columns = np.array([it.column for it in own], dtype=np.intp)
-        held = data.qpos[[model.jnt_qposadr[it.joint] for it in own]]
+        own = [joints[joint] for joint in sorted(changed) if joints[joint].robot == index]
+        columns = np.array([settable.column for settable in own], dtype=np.intp)
+        held = data.qpos[[model.jnt_qposadr[settable.joint] for settable in own]]
         simulation.hold_robot(index, columns, held, REASON)
     _forget_warm_start(plant, changed, robots, request)
     plant.evaluate()
@@ -338,7 +338,7 @@ def _robots(
     plant: Plant, changed: set[int], joints: Mapping[int, SettableJoint], request: StateRequest
 ) -> list[int]:
     """Return the indices of the robots whose state is set."""
-    found = {robot for it in changed if (robot := joints[it].robot) is not None}
+    found = {robot for joint in changed if (robot := joints[joint].robot) is not None}
     for entity, _ in request.placements:
         if entity.kind is EntityKind.ROBOT:
             names = [robot.name for robot in plant.layout.robots]

@@ -168,11 +168,11 @@ class Keyframes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, those of the model first."""
+        """All names, the model's first."""
         return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
 
     def save(self, name: str) -> float:
-        """Save the present state, replacing that of the same name; return its time [s].
+        """Save the present state, in place of one with the same name; return its time [s].
 
         Raises:
             UserInputError: The name is empty, or too many states are saved.

@@ -34,7 +34,7 @@ def transfer_data(old: mujoco.MjData, new: mujoco.MjData, same: Correspondence) 
     for field, other in zip(
         state_fields(old.model, old), state_fields(new.model, new), strict=True
     ):
-        source, target = field.of(before), other.of(after)
+        source, target = field.view(before), other.view(after)
         if not field.bit:
             continue
         if field.name in _INDICES:

@@ -43,7 +43,7 @@ class StateField:
         """Number of elements."""
         return int(self.part.stop - self.part.start)
 
-    def of(self, state: np.ndarray) -> np.ndarray:
+    def view(self, state: np.ndarray) -> np.ndarray:
         """Return its numbers in a state vector, as a view.  # shape"""
         return state[self.part].reshape(self.shape)
 
@@ -84,8 +84,10 @@ class StateReader:
         fields = state_fields(model, data)
         self.state = np.zeros(fields[-1].part.stop)
         self._components = self.state[: mujoco.mj_stateSize(model, INTEGRATION)]
-        carried = [it for it in fields if not it.bit and it.size]
-        self._all_carried = [(it.of(self.state), getattr(data, it.name)) for it in carried]
+        carried = [field for field in fields if not field.bit and field.size]
+        self._all_carried = [
+            (field.view(self.state), getattr(data, field.name)) for field in carried
+        ]
         self.configure()
         for vector, array in self._all_carried:
             vector[:] = array
@@ -142,7 +144,7 @@ def fill_delay(model: mujoco.MjModel, data: mujoco.MjData, actuator: int, ctrl: 
         model: The model.
         data: The state to change.
         actuator: The actuator.
-        ctrl: All controls, of which those of the actuator replace the delayed ones.  # (nu,)
+        ctrl: All controls; the actuator's present ones replace its delayed ones.  # (nu,)
     """
     if model.actuator_historyadr[actuator] < 0:
         return

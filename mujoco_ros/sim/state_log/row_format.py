@@ -49,7 +49,7 @@ def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) ->
         state: The fields of its state vector.
     """
     others = [Field(name, array.shape) for name, array in arrays.items() if name != STATE]
-    return [*(Field(it.name, it.shape) for it in state), *others]
+    return [*(Field(field.name, field.shape) for field in state), *others]
 
 
 def columns(rows: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:

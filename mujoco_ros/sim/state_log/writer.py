@@ -248,7 +248,7 @@ class StateLogWriter:
         self._thread.start()
 
     def add(self, ring: RingBuffer) -> None:
-        """Write the rows of `ring` after those of the previous ones; callable from any thread."""
+        """Write the rows of `ring` after the previous rings' rows; callable from any thread."""
         self._rings.append(ring)
 
     def end(self) -> None:
