@@ -30,12 +30,11 @@ from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.bag_file import COMPRESSIONS
 from mujoco_ros.recording.ros.bag import Bag, BagLimits
-from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock, absolute
+from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock
 from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.wire.names import ros_distribution
 
 _TAKE_S = 0.05
-_DISCOVERY_S = 0.2
 _FLUSH_S = 0.5
 """A sudden end loses at most the messages of this time and one _TAKE_S."""
 _LAST_TAKE_S = 2.0
@@ -115,7 +114,7 @@ class _Session:
         self._bag = bag
         self._clock = SimClock(node) if options.use_sim_time else None
         selection = Selection(
-            topics=absolute(options.topics),
+            topics=frozenset(options.topics),
             regex=options.regex,
             exclude=options.exclude_regex,
             hidden=options.include_hidden_topics,
@@ -132,14 +131,10 @@ class _Session:
                 time.sleep(_TAKE_S)
                 self._clock.update()
         _LOG.info("recording into '%s' until Ctrl-C", self._bag.folder)
-        discover_at = flush_at = time.monotonic()
+        flush_at = time.monotonic()
         while not signals:
-            now = time.monotonic()
-            if now >= discover_at:
-                self._recorder.discover()
-                discover_at = now + _DISCOVERY_S
             self._recorder.update()
-            if now >= flush_at:
+            if (now := time.monotonic()) >= flush_at:
                 self._bag.flush()
                 flush_at = now + _FLUSH_S
                 if self._terminal:
@@ -205,7 +200,14 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="folder to create; default: named after the date and time",
     )
-    parser.add_argument("--topics", nargs="+", default=[], metavar="TOPIC", help="topics to record")
+    parser.add_argument(
+        "--topics",
+        nargs="+",
+        type=lambda name: "/" + name.removeprefix("/"),
+        default=[],
+        metavar="TOPIC",
+        help="topics to record",
+    )
     parser.add_argument(
         "-e", "--regex", type=_pattern, help="record the topics whose whole name matches"
     )

@@ -6,7 +6,6 @@ import math
 import shlex
 import signal
 import sys
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
@@ -52,7 +51,6 @@ from mujoco_ros.wire.qos import message_class
 _FPS = 30
 _NO_CAMERAS = "none"
 _TAKE_S = 0.05
-_DISCOVERY_S = 0.2
 _DEPENDENT = ("fps", "cameras", "task", "codec", "bag", "start", "resume")
 _OTHERS = (
     *("output", "topics", "regex", "exclude_regex", "include_hidden_topics", "use_sim_time"),
@@ -263,12 +261,7 @@ class _Session:
                     _LOG.info("keys: s starts an episode, e ends it, d discards it")
                 name = self._node.get_fully_qualified_name()
                 _LOG.info("ready: service %s/start_episode starts an episode", name)
-                discover_at = 0.0
                 while not signals:
-                    now = time.monotonic()
-                    if now >= discover_at:
-                        self._recorder.discover()
-                        discover_at = now + _DISCOVERY_S
                     self._recorder.update()
                     self._executor.spin_once(timeout_sec=_TAKE_S)
                     for key in keys.read():

@@ -6,7 +6,7 @@ import re
 import time
 from bisect import bisect_right
 from collections import Counter, deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -56,11 +56,6 @@ class Selection:
         if self.regex is not None:
             return self.regex.fullmatch(name) is not None
         return not self.topics
-
-
-def absolute(names: Iterable[str]) -> frozenset[str]:
-    """Return topic names with a leading slash."""
-    return frozenset("/" + name.removeprefix("/") for name in names)
 
 
 _DEPTH = 1000
@@ -122,6 +117,7 @@ class SimClock:
         return self._simulated[max(0, index - 1)]
 
 
+_DISCOVERY_S = 0.2
 _SEQUENCES = 1 << 32
 _MARGIN_NS = 2_000_000
 """Longest time from a message's reception stamp until it can be taken."""
@@ -162,6 +158,7 @@ class Recorder:
         self._inputs: dict[str, _TopicInput] = {}
         self._rejected: set[str] = set()
         self._received: list[_Received] = []
+        self._discover_at = 0.0  # monotonic time [s]
 
     @property
     def topics(self) -> int:
@@ -180,7 +177,7 @@ class Recorder:
         """Topics whose queue was full once, so that further messages may be lost."""
         return [name for name, source in self._inputs.items() if source.has_overrun]
 
-    def discover(self) -> None:
+    def _discover(self) -> None:
         """Subscribe to new topics, and again to those whose publishers offer other QoS."""
         for name, kinds in self._node.get_topic_names_and_types():
             if name in self._rejected or not self._selection.includes(name):
@@ -194,7 +191,10 @@ class Recorder:
                 known.resubscribe()
 
     def update(self) -> None:
-        """Write received messages into the bag in the order of reception."""
+        """Write received messages into the bag in the order of reception; look for new topics."""
+        if (now := time.monotonic()) >= self._discover_at:
+            self._discover()
+            self._discover_at = now + _DISCOVERY_S
         # The latest wait: an earlier message of another topic may not be available yet.
         self._write(until=time.time_ns() - _MARGIN_NS)
 
