@@ -29,7 +29,7 @@ from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.middleware_ports import restrict_shared_memory
 from mujoco_ros.recording.bag_contents import listed
 from mujoco_ros.recording.bag_file import COMPRESSIONS
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.recorder import Recorder, Selection, SimClock
 from mujoco_ros.recording.ros.repair import repair
 from mujoco_ros.wire.names import ros_distribution
@@ -84,7 +84,8 @@ def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
                 options.output,
                 ros_distribution(),
                 compression=options.compression,
-                limits=BagLimits(size=options.max_bag_size, duration=options.max_bag_duration),
+                max_bytes=options.max_bag_size,
+                max_seconds=options.max_bag_duration,
             )
         except FileExistsError:
             return fail(f"'{options.output}' exists; name a new folder")

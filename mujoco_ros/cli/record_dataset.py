@@ -42,7 +42,6 @@ from mujoco_ros.recording.ros.demonstration_topics import (
 )
 from mujoco_ros.recording.ros.recorder import Recorder, Selection
 from mujoco_ros.recording.ros.topic_demonstrations import (
-    DemonstrationOptions,
     TopicDemonstrations,
 )
 from mujoco_ros.wire.conversions import nanoseconds
@@ -160,9 +159,11 @@ def record_dataset(options: argparse.Namespace, ros_arguments: Sequence[str]) ->
         folder = EpisodeFolder(options.lerobot.absolute(), resume=options.resume)
     except OSError as error:
         return _unwritable(options.lerobot, error)
-    what = DemonstrationOptions(fps=options.fps or _FPS, task=options.task, cameras=options.cameras)
+    fps, task, cameras = options.fps or _FPS, options.task, options.cameras
     with closing(folder):
-        with closing(TopicDemonstrations(folder, what)) as demonstrations:
+        with closing(
+            TopicDemonstrations(folder, fps=fps, task=task, cameras=cameras)
+        ) as demonstrations:
             if options.bag:
                 handle_signals(signals.append, signal.SIGHUP)
                 try:

@@ -4,7 +4,6 @@ import os
 from collections import Counter
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from errno import ENOENT
 from pathlib import Path
 from typing import Any
@@ -47,19 +46,6 @@ def _time(duration: Duration) -> dict[str, int]:
     return {"sec": seconds, "nsec": nanoseconds}
 
 
-@dataclass(frozen=True, kw_only=True)
-class BagLimits:
-    """Limits after which a bag continues in another file; 0 is unlimited.
-
-    Attributes:
-        size: Size of a file [byte].
-        duration: Duration of a file [s].
-    """
-
-    size: int = 0
-    duration: float = 0.0
-
-
 class Bag:
     """Writes a bag; a crash of the process cannot lose flushed messages.
 
@@ -73,7 +59,8 @@ class Bag:
         distribution: str,
         *,
         compression: str = "none",
-        limits: BagLimits = BagLimits(),
+        max_bytes: int = 0,
+        max_seconds: float = 0.0,
     ) -> None:
         """Create the folder, for its user alone, and the first file.
 
@@ -81,7 +68,8 @@ class Bag:
             folder: The folder.
             distribution: ROS distribution, for the metadata.
             compression: Compression of the chunks.
-            limits: Limits of a file.
+            max_bytes: Size after which the bag continues in another file; 0 is unlimited.
+            max_seconds: Duration of the messages after which it does; 0 is unlimited.
 
         Raises:
             OSError: The folder exists or cannot be written.
@@ -92,8 +80,9 @@ class Bag:
         self.metadata = Metadata(distribution=distribution)
         self._lock = locked(folder)
         self._created = folder.resolve()
-        self._compression, self._limits = compression, limits
-        self._limited = bool(limits.size or limits.duration)
+        self._compression = compression
+        self._max_bytes, self._max_duration = max_bytes, 1e9 * max_seconds
+        self._limited = bool(max_bytes or max_seconds)
         self._earlier = 0  # size of finished files
         self._inodes: dict[str, os.stat_result] = {}  # of all files
         self._checked: dict[str, int] = {}  # messages of each file at the last check
@@ -221,11 +210,8 @@ class Bag:
         self._current.complete()
 
     def _is_full(self, time: int) -> bool:
-        span = self._current.span
+        span, limit, duration = self._current.span, self._max_bytes, self._max_duration
         if not span.count:
             return False
-        size, duration = self._limits.size, self._limits.duration
-        return bool(
-            (size and self._current.size >= size)
-            or (duration and time - span.first >= 1e9 * duration)
-        )
+        is_large = 0 < limit <= self._current.size
+        return is_large or 0.0 < duration <= time - span.first

@@ -10,14 +10,14 @@ from mujoco_ros.recording.bag_contents import bag_files
 from mujoco_ros.recording.mcap_scan import McapScan
 from mujoco_ros.recording.metadata import RecordedTopic
 from mujoco_ros.recording.ros import bag_reader
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.bag_reader import BagReader
 
 
 @pytest.fixture
 def bag(tmp_path: Path) -> Path:
     """A bag of several files."""
-    bag = Bag(tmp_path / "bag", "jazzy", limits=BagLimits(size=1), compression="zstd")
+    bag = Bag(tmp_path / "bag", "jazzy", max_bytes=1, compression="zstd")
     topic = RecordedTopic(name="/text", kind="std_msgs/msg/String", type_hash="", qos=())
     bag.add(topic)
     for number in range(12):

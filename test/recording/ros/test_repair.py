@@ -18,7 +18,7 @@ from std_msgs.msg import String
 from mujoco_ros.cli.record import main
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.recording.metadata import RecordedTopic
-from mujoco_ros.recording.ros.bag import Bag, BagLimits
+from mujoco_ros.recording.ros.bag import Bag
 from mujoco_ros.recording.ros.repair import repair
 
 FLUSHED = 60
@@ -90,7 +90,7 @@ def test_a_bag_that_was_never_finished_is_indexed(folder, repaired):
 
 
 def test_a_repair_of_an_intact_bag_leaves_its_files_unchanged(folder, repaired):
-    bag, topic = begin(folder, limits=BagLimits(size=2000))
+    bag, topic = begin(folder, max_bytes=2000)
     write(bag, topic, FLUSHED)
     bag.finish()
     before = contents(folder)
