@@ -210,7 +210,7 @@ class _Stream(BytesIO):
             self.truncate()
 
     def discard(self) -> None:
-        """End the file after what was saved."""
+        """Cut the file after the saved bytes."""
         os.ftruncate(self.descriptor, self._saved)
         _write_at(self.descriptor, _PROVISIONAL_END, self._saved)
 

@@ -73,7 +73,7 @@ class Damage:
 
 @dataclass
 class _Definition:
-    """A schema or a channel: what it says of messages, its place, and how credible it is."""
+    """A schema or a channel; `meaning` has only the parts that decide how messages are read."""
 
     record: Schema | Channel
     name: str
@@ -136,14 +136,12 @@ class McapScan:
             self._follow_indexes(is_sound=summary is not None)
             data = self._check_data()
         self.counts = sum((block.counts for block in self.blocks), Counter[int]())
-        if self.statistics is not None and self.statistics.message_count < self.counts.total():
-            self.statistics = None  # they are wrong: more messages were found
         for known in self._definitions.values():
             known.is_checked |= known.first < data
             known.is_checked |= summary is not None and known.last >= summary
         self.channels = self._chosen(Channel, {name for name, _ in topics})
         self.schemas = self._chosen(Schema, {kind for _, kind in topics})
-        self._find_spans()
+        self._correct()
 
     @property
     def is_indexed(self) -> bool:
@@ -364,8 +362,10 @@ class McapScan:
                 damage.span = index.message_start_time, index.message_end_time
                 damage.lost = sum((other.lost for other in inside), Counter())
 
-    def _find_spans(self) -> None:
-        """Take the times of neighbours where damaged bytes have none, or wrong ones."""
+    def _correct(self) -> None:
+        """Drop wrong statistics; replace wrong times of damaged bytes by their neighbours' times."""
+        if self.statistics is not None and self.statistics.message_count < self.counts.total():
+            self.statistics = None  # more messages were found
         self.damages.sort(key=lambda it: it.offset)
         for damage in self.damages:
             at = bisect_left(self.blocks, damage.offset, key=lambda it: it.begin)

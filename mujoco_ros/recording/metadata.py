@@ -199,7 +199,7 @@ class Metadata:
 
     @classmethod
     def read(cls, folder: Path, distribution: str) -> "Metadata":
-        """Return the contents of metadata.yaml up to what is damaged; nothing without the file.
+        """Return the readable part of metadata.yaml; nothing without the file.
 
         Args:
             folder: The folder of the bag.

@@ -82,7 +82,7 @@ class HistorySaving:
             camera: The camera of a film or an image.
 
         Returns:
-            The request, which has the path, or what was wrong.
+            The request; its message is the path or the problem.
         """
         path = self._path(KINDS[kind])
         command = _COMMANDS.get(kind, "").format(path)

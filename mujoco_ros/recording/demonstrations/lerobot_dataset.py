@@ -114,7 +114,7 @@ class DatasetWriter:
             The number of its frames.
 
         Raises:
-            UserInputError: The file is invalid, its features are other ones than those before, or
+            UserInputError: The file is invalid, its features differ from the episodes before, or
                 LeRobot fails.
             OSError: The file cannot be read.
         """

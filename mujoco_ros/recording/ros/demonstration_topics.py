@@ -1,4 +1,4 @@
-"""The topics of which a demonstration consists, and the values of their messages."""
+"""The topics that a demonstration needs, and the values of their messages."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -71,7 +71,7 @@ class DemonstrationTopics:
 
     Attributes:
         states: Joint states, by the namespace of each robot with a dot for a slash.
-        commands: Position commands in force, likewise.
+        commands: Position commands in force, with the same keys.
         images: Images by the name of the camera.
     """
 
@@ -140,7 +140,7 @@ class TopicValues:
     """
 
     def __init__(self, topics: DemonstrationTopics) -> None:
-        """Return values of these topics."""
+        """Read messages of these topics."""
         self.joints: dict[str, tuple[str, ...]] = {}
         self.topics = frozenset(topics.all)
         self._shapes: dict[str, tuple[int, ...]] = {}

@@ -126,21 +126,22 @@ _SIZE = 4096
 _MAGIC_AT, _GENERATION, _DESCRIPTOR, _PAUSED, _ENDED, _FACTOR, _RESETS, _DEADLINES = range(8)
 
 
-_T = TypeVar("_T", int, bool, float)
+_T = TypeVar("_T", bound=float)
 
 
 class _Word(Generic[_T]):
     """A word of a `SharedHeader`, as its attribute."""
 
     def __init__(self, index: int, kind: type[_T]) -> None:
-        self._index, self._kind = index, kind
+        self._index, self._is_float = index, kind is float
+        self._convert: Callable[[Any], _T] = kind
 
     def __get__(self, header: "SharedHeader", _owner: object) -> _T:
-        words: Any = header.numbers if self._kind is float else header.integers
-        return self._kind(words[self._index])
+        words = header.numbers if self._is_float else header.integers
+        return self._convert(words[self._index])
 
     def __set__(self, header: "SharedHeader", value: _T) -> None:
-        words: Any = header.numbers if self._kind is float else header.integers
+        words: Any = header.numbers if self._is_float else header.integers
         words[self._index] = value
 
 

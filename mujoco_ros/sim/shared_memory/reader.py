@@ -216,7 +216,7 @@ class SharedState:
         self._edited = 0
         self.references = References(np.zeros((3, len(self.metadata["references"]))))
         self.row = np.array(segment.rows[0].cast("d"))
-        self._row = memoryview(self.row).cast("B")
+        self._row = self.row.data.cast("B")
         self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._state = state_vector(self.model, self.data)

@@ -88,7 +88,7 @@ class ExtensionStates:
 
     @property
     def arrays(self) -> dict[str, np.ndarray]:
-        """The arrays of all states, as of now, by name."""
+        """The present arrays of all states by name."""
         return {
             name: array for state in self._states.values() for name, array in state.arrays.items()
         }

@@ -258,7 +258,7 @@ def set_state(
 ) -> str:
     """Set a state; call it in the physics thread, between two steps.
 
-    Every robot that is concerned continues as after a reset of it alone: its goals end, its
+    Every robot whose state is set continues as if it alone were reset: its goals end, its
     streams, gripper and external wrenches are released, its set joints hold their new position,
     its other joints the one that they held, and the solver starts cold.
 
@@ -308,7 +308,7 @@ def set_state(
 def _within_limits(
     plant: Plant, joints: Mapping[int, SettableJoint], positions: Mapping[int, float]
 ) -> tuple[dict[int, float], list[str]]:
-    """Return positions within the limits of their joints, and which of them were clamped.
+    """Return positions within the limits of their joints, and remarks about the clamped ones.
 
     Limits are soft: a simulated joint exceeds them a little, and such a position is set as it is.
     """

@@ -25,7 +25,7 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All that the next steps depend on, except options and edits of the model.
+    """Everything that determines the next steps, except options and edits of the model.
 
     Attributes:
         assembly: The scene.

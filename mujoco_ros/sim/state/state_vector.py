@@ -9,9 +9,9 @@ import numpy as np
 from mujoco_ros.model.scene.engine_plugins import ENGINE
 
 INTEGRATION = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-"""The components of ``mjtState``: all that the next step depends on, but what is carried."""
+"""The components of ``mjtState``: the next step depends on them, and on `_CARRIED`."""
 INPUTS = int(mujoco.mjtState.mjSTATE_USER)
-"""Those that the engine reads and never writes: controls, applied forces and so on."""
+"""The components that the engine only reads: controls, applied forces and so on."""
 
 _PREFIX = "mjSTATE_"
 _ARRAYS = {"warmstart": "qacc_warmstart", "plugin": "plugin_state"}
@@ -115,7 +115,7 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
 
     Args:
         model: The model.
-        data: The data, of which `mj_forward` computes the rest.
+        data: The data; `mj_forward` computes its other fields.
         state: From `state_vector`.  # (nstate,)
     """
     components = state[: mujoco.mj_stateSize(model, INTEGRATION)]
@@ -133,7 +133,7 @@ def set_state(model: mujoco.MjModel, data: mujoco.MjData, state: np.ndarray) -> 
         array[:] = state[first : first + len(array)]
         first += len(array)
     if model.opt.enableflags & mujoco.mjtEnableBit.mjENBL_SLEEP:
-        # Counts and indices of what is awake; the bindings lack the function.
+        # Updates the lists of awake bodies; the bindings lack the function.
         ENGINE.mj_updateSleep(c_void_p(model._address), c_void_p(data._address))
 
 

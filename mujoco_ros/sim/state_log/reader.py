@@ -183,7 +183,7 @@ class LogSegment:
         """The model.
 
         Raises:
-            UserInputError: Another version of MuJoCo wrote it, or it is not one of these rows.
+            UserInputError: Another version of MuJoCo wrote it, or the rows belong to another model.
         """
         return load_model(self._binary, self._header, f"the model in {self._place}")
 
@@ -241,7 +241,7 @@ class LogSegment:
         return state_fields(self.model, mujoco.MjData(self.model))
 
     def _entry(self, kind: str, table: str, name: str) -> Any:
-        """Return an entry of a table of the header, or the index in a list of it."""
+        """Return an entry of a table in the header; of a list, the index of the name."""
         entries = getattr(self._header, table)
         if name not in entries:
             raise unknown(kind, name, entries, where="the state log")

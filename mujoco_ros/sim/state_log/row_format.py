@@ -53,7 +53,7 @@ def row_fields(arrays: Mapping[str, np.ndarray], state: Sequence[StateField]) ->
 
 
 def columns(rows: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
-    """Return each field of rows, in which one field follows the other.  # (n, …) each"""
+    """Return the fields of an array that has one row after the other.  # (n, …) each"""
     found, first = {}, 0
     for field in fields:
         found[field.name] = rows[:, first : first + field.size].reshape(len(rows), *field.shape)
@@ -92,7 +92,7 @@ class RowRing:
 
 
 def split_rows(numbers: np.ndarray, fields: Sequence[Field]) -> dict[str, np.ndarray]:
-    """Return the rows of each field from a record, in which one field follows the other."""
+    """Return the fields of a record, which has all rows of one field, then of the next."""
     width = sum(field.size for field in fields)
     count = len(numbers) // width
     rows: dict[str, np.ndarray] = {}

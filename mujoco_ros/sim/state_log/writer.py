@@ -70,13 +70,13 @@ class RingBuffer(RowRing):
         width = sum(field.size for field in self.fields)
         rows = np.empty((min(max(_BYTES // (8 * width), _FEWEST), _MOST), width))
         rows.fill(0.0)  # commits the memory now, not in the physics thread
-        super().__init__(rows, memoryview(np.zeros(1, np.int64)))
+        super().__init__(rows, np.zeros(1, np.int64).data)
         self.columns = columns(rows, self.fields)
         row, ends = np.empty(width), np.cumsum([array.size for array in arrays.values()])
-        self._row = memoryview(row).cast("B")
+        self._row = row.data.cast("B")
         self._copies: list[tuple[Any, Any]] = [
             # Memory is copied in half the time; but integers of generators become numbers here.
-            (memoryview(part), memoryview(array.reshape(-1)))
+            (part.data, array.reshape(-1).data)
             if array.dtype == row.dtype
             else (part, array.reshape(-1))
             for part, array in zip(np.split(row, ends[:-1]), arrays.values(), strict=True)
