@@ -4,6 +4,7 @@ Only logs and bags, which grow for hours, are written under their own names.
 """
 
 import errno
+import fcntl
 import os
 import secrets
 import stat
@@ -216,6 +217,22 @@ def create_file(path: Path, kind: str, *, below: Path | None = None) -> int:
             return os.open(path.name, flags, _PRIVATE, dir_fd=folder)
         finally:
             os.close(folder)
+
+
+def locked(folder: Path) -> int:
+    """Return the descriptor of a folder that this process alone has locked; closing it unlocks.
+
+    Raises:
+        UserInputError: Another process has locked it.
+        OSError: It cannot be read.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        os.close(descriptor)
+        raise UserInputError(f"another process writes into {folder}") from error
+    return descriptor
 
 
 def create_folder(path: Path) -> None:

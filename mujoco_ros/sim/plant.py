@@ -96,7 +96,7 @@ class Plant:
         entries = entries_by_robot(assembly)
         self.present = StateReader(model, data)  # reads the present state
         state = self.present.state.copy()
-        of_state = {field.name: field.of(state) for field in state_fields(model, data)}
+        of_state = {field.name: field.view(state) for field in state_fields(model, data)}
         qpos, qvel = of_state["qpos"], of_state["qvel"]
         # The last sample; its arrays stay the same objects
         self.sample = Sample(

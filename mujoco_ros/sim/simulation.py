@@ -19,8 +19,8 @@ from mujoco_ros.model.scene.physics_options import PhysicsConfig, read_options, 
 from mujoco_ros.sim.command_queue import ClockEpochs, CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.realism.realism import with_default_realism
+from mujoco_ros.sim.robot_controls import JointFeedback
 from mujoco_ros.sim.state.initial_state import InitialState
-from mujoco_ros.sim.state.joint_feedback import JointFeedback
 from mujoco_ros.sim.state.state_transfer import transfer_state
 from mujoco_ros.sim.wrenches import ExternalWrenches
 

@@ -20,8 +20,7 @@ from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 TEMPLATE = Path(__file__).resolve().parents[2] / "examples" / "engine_plugin"
 AMBIENT, RESISTANCE, CAPACITY, THERMAL_RESISTANCE, TORQUE_CONSTANT = 25.0, 0.5, 2.0, 2.0, 0.1

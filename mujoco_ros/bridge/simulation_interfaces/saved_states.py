@@ -56,7 +56,7 @@ class KeyframeServices(Component):
 
 
 class LoadPast(Protocol):
-    """Returns to the last past state not later than `time` [s]; see `PastRows.load`."""
+    """Returns to the last past state not later than `time` [s]; see `SegmentWriter.load_past`."""
 
     def __call__(self, time: float, *, rewind: bool) -> float:
         """Return the time of the state [s]."""

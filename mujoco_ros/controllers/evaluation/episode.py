@@ -24,10 +24,9 @@ from mujoco_ros.controllers.planning.planner import PLANNERS, InlinePlanner
 from mujoco_ros.controllers.planning.requests import MotionPlan, Request
 from mujoco_ros.controllers.runtime.host import ControllerHost
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.output_files import OutputFile
+from mujoco_ros.model.output_files import OutputFile, locked
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.strict import read_text
-from mujoco_ros.recording.folder_lock import locked
 from mujoco_ros.sim.simulation import Simulation
 
 Clock = Callable[[], float]

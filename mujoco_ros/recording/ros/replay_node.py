@@ -99,7 +99,7 @@ class PlaybackControl(Component):
 
 
 class ReplayNode(ComponentNode):
-    """Plays a log over the topics of the simulator, with those of its services that apply."""
+    """Plays a log over the topics of the simulator, with the services that apply to a log."""
 
     def __init__(self, overrides: Mapping[str, Any], arguments: Sequence[str] = ()) -> None:
         """Read the log and create the components.
@@ -157,14 +157,14 @@ class ReplayNode(ComponentNode):
         assert isinstance(self.simulation, Playback)
         segment = self.simulation.log.segments[number]
 
-        def done(error: Exception | None) -> None:
+        def end(error: Exception | None) -> None:
             if error is not None:
                 self.get_logger().error(f"segment {number} of the log cannot be played: {error}")
                 self.quit()
                 return
             self.submit(self._control.show)
 
-        self.models.change(lambda _current: segment.assembly, done, fresh=True)
+        self.models.change(lambda _current: segment.assembly, end, fresh=True)
 
     def _publish_resets(self) -> None:
         """Publish events of resets: the time jumped back, or the state was set."""

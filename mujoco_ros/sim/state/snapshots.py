@@ -25,7 +25,7 @@ _REASON = "another state was loaded"
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """All that the next steps depend on, except options and edits of the model.
+    """Everything that determines the next steps, except options and edits of the model.
 
     Attributes:
         assembly: The scene.
@@ -168,11 +168,11 @@ class Keyframes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All names, those of the model first."""
+        """All names, the model's first."""
         return tuple(dict.fromkeys((*self._model_keys(), *self._saved)))
 
     def save(self, name: str) -> float:
-        """Save the present state, replacing that of the same name; return its time [s].
+        """Save the present state, in place of one with the same name; return its time [s].
 
         Raises:
             UserInputError: The name is empty, or too many states are saved.

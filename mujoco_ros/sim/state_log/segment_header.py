@@ -52,7 +52,7 @@ class _PartKeys:
     description: str | None = None
 
 
-_PART_KEYS = frozenset(it.name for it in dataclasses.fields(_PartKeys))
+_PART_KEYS = frozenset(field.name for field in dataclasses.fields(_PartKeys))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ def load_model(binary: memoryview, header: SegmentHeader, where: str) -> mujoco.
 
 def _check_rows(header: SegmentHeader, model: mujoco.MjModel, where: str) -> None:
     """Reject rows of another model."""
-    expected = {it.name: it.shape for it in state_fields(model, mujoco.MjData(model))}
+    expected = {field.name: field.shape for field in state_fields(model, mujoco.MjData(model))}
     expected |= {"sensordata": (model.nsensordata,), "qacc": (model.nv,)}
     expected |= {"qfrc_actuator": (model.nv,)}
     for field in header.fields:
@@ -231,8 +231,8 @@ def assembly(header: Mapping[str, Any], model: mujoco.MjModel, where: str = "log
     configs = [part.config for part in parts]
     config = SceneConfig(
         name=header["scene"],
-        robots=tuple(it for it in configs if isinstance(it, RobotConfig)),
-        objects=tuple(it for it in configs if isinstance(it, ObjectConfig)),
+        robots=tuple(config for config in configs if isinstance(config, RobotConfig)),
+        objects=tuple(config for config in configs if isinstance(config, ObjectConfig)),
         # The first logs lack cameras and lidars.
         cameras=tuple(
             _config(CameraConfig, it, f"{where}: cameras") for it in header.get("cameras", ())

@@ -10,7 +10,7 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.physics_options import PhysicsConfig
 from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.simulation import Simulation
-from mujoco_ros.sim.state_log import ring_buffer as ring_module
+from mujoco_ros.sim.state_log import writer as ring_module
 from mujoco_ros.sim.state_log.reader import StateLog
 
 

@@ -35,7 +35,7 @@ def differing(segment: LogSegment) -> list[tuple[int, str]]:
         found += [
             (index + 1, it.name)
             for it in fields
-            if it.of(after).tobytes() != row[it.name].tobytes()
+            if it.view(after).tobytes() != row[it.name].tobytes()
         ]
         assert data.time == pytest.approx(row["time"], abs=1e-9)
     return found

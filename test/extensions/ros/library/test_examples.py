@@ -25,8 +25,7 @@ from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.sim.state.snapshots import Keyframes
 from mujoco_ros.sim.state.state_vector import INPUTS, state_fields, state_vector
 from mujoco_ros.sim.state_log.reader import StateLog
-from mujoco_ros.sim.state_log.ring_buffer import RingBuffer
-from mujoco_ros.sim.state_log.writer import StateLogWriter
+from mujoco_ros.sim.state_log.writer import RingBuffer, StateLogWriter
 
 ARM = """
 world: package://mujoco_ros/urdf_mjcf/worlds/ground.xml
