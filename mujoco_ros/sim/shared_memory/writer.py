@@ -16,6 +16,7 @@ from mujoco_ros.sim.shared_memory.segment import (
     SharedSegment,
     row_arrays,
     row_pieces,
+    row_words,
 )
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
