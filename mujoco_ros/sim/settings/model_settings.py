@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 import mujoco
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.scene.config import PhysicsConfig
-from mujoco_ros.model.scene.physics_options import write_options
+from mujoco_ros.model.scene.physics_options import PhysicsConfig, write_options
 
 
 def try_options(model: mujoco.MjModel, physics: PhysicsConfig) -> None:
