@@ -84,9 +84,8 @@ MAY_IMPORT = {
     },
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
-        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.entity_client"),
-        *("viewer.message_shapes", "viewer.message_fields", "viewer.interactive_markers"),
-        *("viewer.panel_descriptions", "viewer.triangles", "viewer.printable_text"),
+        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.message_shapes"),
+        *("viewer.interactive_markers", "viewer.panel_descriptions"),
         *("wire", "rclpy_ext", "rendering.false_colour", "control.events", "control.pull"),
         *("model.errors", "model.naming", "model.pose"),
     },

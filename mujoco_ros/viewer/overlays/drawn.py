@@ -1,4 +1,4 @@
-"""Shapes of the messages of topics, in the frames of the scene."""
+"""Shapes of the messages of topics, in the frames of the scene, and these frames."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +9,17 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
-from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
-from mujoco_ros.viewer.style import Colour
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame, printable
+from mujoco_ros.viewer.overlays.shapes import (
+    OverlayScene,
+    Scale,
+    arrow,
+    axes_at,
+    frame_length,
+    line,
+    solid,
+)
+from mujoco_ros.viewer.style import WHITE, Colour
 
 WORLD = "world"
 _DEEPEST = 50
@@ -166,3 +173,20 @@ def drawn(
         else:
             geoms += line(start, end, radius, shape.colour)
     return geoms
+
+
+_MOST, _LONGEST = 200, 60
+"""Frames that are drawn, and characters of a name."""
+
+
+def tf_frames(scene: OverlayScene, frames: Frames) -> tuple[list[mujoco.MjvGeom], list[PlacedText]]:
+    """Return the axes and the names of all frames whose poses are known."""
+    geoms: list[mujoco.MjvGeom] = []
+    texts: list[PlacedText] = []
+    length = frame_length(scene.model)
+    for name in frames.names[:_MOST]:
+        pose = frames.pose(name)
+        if pose is not None:
+            geoms += axes_at(pose.position, pose.matrix, length)
+            texts.append(PlacedText(pose.position, printable(name[:_LONGEST]), WHITE))
+    return geoms, texts

@@ -27,11 +27,12 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerKey,
     MarkerMenuEntry,
 )
+from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
-from mujoco_ros.viewer.overlays.overlay_scene import viewed_scene
+from mujoco_ros.viewer.overlays.shapes import viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.pose_fields import PoseFields
 from mujoco_ros.viewer.panels.widgets import (
+    PoseFields,
     button,
     child,
     disabled,
@@ -40,7 +41,6 @@ from mujoco_ros.viewer.panels.widgets import (
     tree,
     visible_rows,
 )
-from mujoco_ros.viewer.printable_text import printable
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden

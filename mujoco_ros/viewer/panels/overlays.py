@@ -1,4 +1,4 @@
-"""The panel "Overlays": selects and draws the overlays in the scene."""
+"""The panel "Overlays": selects and draws the overlays in the scene, and lists contacts."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -9,28 +9,50 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.sim.contact_forces import contact_forces
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
-from mujoco_ros.viewer.overlays.balance import balance
-from mujoco_ros.viewer.overlays.cameras import fields_of_view
-from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts
-from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
-from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
-from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.joint_paths import JointPaths
+from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
+from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
 from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed_scene
-from mujoco_ros.viewer.overlays.tf_frames import tf_frames
-from mujoco_ros.viewer.panels.contact_table import build_contacts
+from mujoco_ros.viewer.overlays.robot_overlays import (
+    JointPaths,
+    applied,
+    balance,
+    contacts,
+    fields_of_view,
+    sensed,
+)
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import coloured, text, tree
+from mujoco_ros.viewer.panels.widgets import cell, coloured, number_cell, table, text, tree
 from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
+
+_MOST = 20
+"""Contacts that are listed."""
+
+
+def build_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Build a row per contact, with both bodies and the force between them; the largest first."""
+    found = contact_forces(model, data)
+    forces = np.linalg.norm(found.forces, axis=1)
+    if not len(forces):
+        text("No contacts.")
+        return
+    with table("contacts", [("Body", 1.0), ("Body", 1.0), ("Force", 0.0)]) as is_open:
+        for index in np.argsort(-forces)[:_MOST] if is_open else ():
+            for body in found.bodies[index]:
+                cell(model.body(int(body)).name or f"body {body}")
+            number_cell(f"{forces[index]:.1f} N")
+    if len(forces) > _MOST:
+        text(f"{len(forces) - _MOST} more")
+
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3

@@ -14,9 +14,14 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind
-from mujoco_ros.viewer.printable_text import printable
-from mujoco_ros.viewer.triangles import simplified, triangle_axes
+from mujoco_ros.viewer.message_shapes import (
+    JointPath,
+    Shape,
+    ShapeKind,
+    printable,
+    simplified,
+    triangle_axes,
+)
 
 _LOG = logging.getLogger(__name__)
 MOST_SHAPES = 500

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import simulation_interfaces.srv
 
+from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.wire.conversions import pose_message

@@ -18,7 +18,7 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
+from mujoco_ros.viewer.client_set import FieldKey, FieldSample
 from mujoco_ros.wire.qos import message_class, subscription_qos
 
 _LOG = logging.getLogger(__name__)

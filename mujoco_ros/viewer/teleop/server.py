@@ -16,11 +16,11 @@ from websockets.frames import CloseCode
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import ImageKey
-from mujoco_ros.viewer.teleop import pages
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.session import ControlSlot, Speeds, TeleopSession
 from mujoco_ros.viewer.teleop.status import PageStatus
 from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.web.page_files import READ_ONLY
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
@@ -78,7 +78,7 @@ class TeleopServer:
     async def handle(self, connection: ServerConnection, role: Role) -> None:
         """Handle the connection of a page until it is closed."""
         request = connection.request
-        if request is not None and request.path.endswith(pages.READ_ONLY):
+        if request is not None and request.path.endswith(READ_ONLY):
             role = Role.WATCH
         if sum(it.role is role for it in self._sessions) >= _MOST_PAGES:
             await connection.close(CloseCode.TRY_AGAIN_LATER, "too many pages")

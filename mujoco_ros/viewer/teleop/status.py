@@ -10,7 +10,7 @@ from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import CameraKey, run_status
 from mujoco_ros.viewer.feed import scene_title
 from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.real_time_factor import AchievedFactor
+from mujoco_ros.viewer.panels.simulation import AchievedFactor
 
 _PERIOD_S = 0.1
 _KEPT_ROWS = 300

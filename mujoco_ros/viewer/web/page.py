@@ -15,10 +15,15 @@ from websockets.http11 import Response
 
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.teleop import pages
-from mujoco_ros.viewer.web import material_bundle
 from mujoco_ros.viewer.web.listening import PrivateSocket
-from mujoco_ros.viewer.web.page_script import add_script
+from mujoco_ros.viewer.web.page_files import (
+    CONNECTION,
+    MATERIALS,
+    add_script,
+    respond_with_materials,
+    responses,
+    watched,
+)
 from mujoco_ros.viewer.web.server_guard import Handler, WebServerGuard
 
 # Period of the checks for a browser while none is connected [s].
@@ -137,9 +142,9 @@ def open_page(
     web_server.serve = partial(
         guard.serve,
         finish=finish,
-        responses={material_bundle.PATH: material_bundle.respond, **pages.responses()},
-        handlers={} if teleop is None else {pages.CONNECTION: teleop},
-        watched=pages.watched(),
+        responses={MATERIALS: respond_with_materials, **responses()},
+        handlers={} if teleop is None else {CONNECTION: teleop},
+        watched=watched(),
     )
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)

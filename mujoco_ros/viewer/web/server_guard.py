@@ -26,7 +26,7 @@ from mujoco_ros.viewer.web.compression import ResponseCompression, message_compr
 from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.listening import address_of, listen, obstacle, own_name
 from mujoco_ros.viewer.web.marked_connection import MarkedConnection
-from mujoco_ros.viewer.web.page_script import PAGES
+from mujoco_ros.viewer.web.page_files import PAGES
 
 _LOG = logging.getLogger(__name__)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.client_set import FieldKey, FieldSample, OfferedModel
 from mujoco_ros.viewer.clients import (
     PLAYING,
     ControllerInfo,
@@ -18,9 +19,7 @@ from mujoco_ros.viewer.clients import (
     Thumbnail,
     Vector,
 )
-from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
-from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
 

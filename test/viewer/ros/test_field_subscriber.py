@@ -10,7 +10,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import Image
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.viewer.message_fields import FieldKey
+from mujoco_ros.viewer.client_set import FieldKey
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 
 TOPIC = "/foot/point"

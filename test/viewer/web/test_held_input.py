@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import part
 
 PAGE = """<!doctype html><html><head>%s</head>
 <body><canvas width="200" height="200"></canvas><button>beside the scene</button><script>

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import part
 
 REFUSING = """<script>
   for (const name of ["texSubImage3D", "clearBufferfv"]) {

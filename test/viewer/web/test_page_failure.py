@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import part
 
 ADDRESS = "http://localhost/"
 NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import part
 
 PAGE = """<!doctype html><html><head>%s</head>
 <body style="margin:0"><canvas width="200" height="200"></canvas><p>beside</p><script>

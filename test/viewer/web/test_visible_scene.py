@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import part
 
 WIDTH, HEIGHT = 300, 200
 PART = [0.5, 0.25, 0.75, 0.5, WIDTH / HEIGHT]

@@ -7,8 +7,8 @@ from functools import partial
 import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.client_set import FieldClient, FieldKey
 from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
-from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
 from mujoco_ros.viewer.panels.plots.history import History
 from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signals
 

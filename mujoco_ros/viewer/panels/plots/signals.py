@@ -13,7 +13,7 @@ from mujoco_ros.model.sensors.kind import Measurement
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.panels.robots.joint_rows import JointRow, joint_rows
+from mujoco_ros.viewer.panels.robots import JointRow, joint_rows
 
 BASE_VELOCITY = "velocity"
 """Label of the velocity of a floating base."""

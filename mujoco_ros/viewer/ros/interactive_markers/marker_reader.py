@@ -17,8 +17,7 @@ from mujoco_ros.viewer.interactive_markers.descriptions import (
     MarkerMenuEntry,
 )
 from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
-from mujoco_ros.viewer.message_shapes import Attachment, Shape
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.message_shapes import Attachment, Shape, printable
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
 _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500

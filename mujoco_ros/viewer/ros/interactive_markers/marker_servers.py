@@ -24,8 +24,7 @@ from mujoco_ros.viewer.interactive_markers.marker_shapes import (
     default_shapes,
     interactive_marker_shapes,
 )
-from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import DEPTH, MarkerSet, UpdateQueue
 from mujoco_ros.viewer.ros.requests import Requests

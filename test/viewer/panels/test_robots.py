@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.panels.robots.joint_rows import joint_rows
-from mujoco_ros.viewer.panels.robots.robots import RobotsPanel
+from mujoco_ros.viewer.panels.robots import RobotsPanel, joint_rows
 
 
 @pytest.fixture

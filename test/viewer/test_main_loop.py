@@ -5,7 +5,7 @@ from still_state import StillState
 
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.native import NoDisplayError, open_window
+from mujoco_ros.viewer.main_loop import NoDisplayError, open_window
 
 
 def test_the_error_without_a_display_names_what_is_missing_and_an_alternative(monkeypatch):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mujoco_ros.viewer.triangles import simplified, triangle_axes
+from mujoco_ros.viewer.message_shapes import printable, simplified, triangle_axes
 
 
 def ball(rows: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,3 +50,9 @@ def test_triangles_at_one_place_are_simplified_as_well():
     vertices = np.zeros((3000, 3))
     merged, faces, kept = simplified(vertices, np.arange(3000).reshape(-1, 3), 500)
     assert (len(merged), len(faces), len(kept)) == (1, 0, 0)
+
+
+def test_characters_that_cannot_be_displayed_are_replaced_one_by_one():
+    assert printable("Größe 1 µm") == "Größe 1 µm"
+    assert printable("a\nb\x1b[0m\u202e") == "a�b�[0m�"
+    assert printable("a\nb\t", keep="\n") == "a\nb�"

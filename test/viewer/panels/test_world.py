@@ -9,11 +9,11 @@ from mujoco.studio import ux
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from panel_frames import Frames
 
+from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.entity_client import OfferedModel
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.framing import CameraFollows, follow, followed
-from mujoco_ros.viewer.panels.world.world import WorldPanel
+from mujoco_ros.viewer.panels.world import WorldPanel
 
 BOX = OfferedModel(uri="package://models/box.xml", description="A wooden box")
 ARM = OfferedModel(uri="package://models/arm.xml", description="A robot")

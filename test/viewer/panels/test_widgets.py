@@ -1,12 +1,14 @@
 """Fields for a pose."""
 
+import time
+
 import numpy as np
 import pytest
 from panel_frames import Frames
 
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.pose_fields import PoseFields
+from mujoco_ros.viewer.panels.widgets import PoseFields, format_stamp
 
 UPRIGHT = (0.1, 0.2, 0.3, 0.0, 0.0, 0.0, 1.0)
 
@@ -58,3 +60,8 @@ def test_a_quaternion_without_orientation_is_shown_and_replaced(frames):
     frames.panel.pose = (0.0,) * 7
     frames.use("##pose.roll", entered=180.0)
     np.testing.assert_allclose(frames.panel.pose[3:], (1.0, 0.0, 0.0, 0.0), atol=1e-15)
+
+
+def test_simulated_time_is_in_seconds_and_system_time_is_the_time_of_day():
+    assert format_stamp(12.3456) == "12.35 s"
+    assert format_stamp(1795317560.1) == time.strftime("%H:%M:%S", time.localtime(1795317560))

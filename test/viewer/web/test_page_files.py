@@ -8,11 +8,11 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from mujoco_ros.viewer.web.compression import ResponseCompression
-from mujoco_ros.viewer.web.material_bundle import PATH, respond
+from mujoco_ros.viewer.web.page_files import MATERIALS, respond_with_materials
 
 
 def test_all_materials_of_studio_are_in_it_with_their_content():
-    body = respond().body
+    body = respond_with_materials().body
     index, _, content = bytes(body).partition(b"\n")
     assets = Path(studio.__file__).parent / "assets"
     expected = {file.name: file.read_bytes() for file in assets.glob("*.filamat")}
@@ -26,8 +26,8 @@ def test_all_materials_of_studio_are_in_it_with_their_content():
 
 
 def test_together_they_are_small_for_a_browser_on_this_machine():
-    response = respond()
-    request = Request(PATH, Headers({"Accept-Encoding": "gzip, deflate, br, zstd"}))
+    response = respond_with_materials()
+    request = Request(MATERIALS, Headers({"Accept-Encoding": "gzip, deflate, br, zstd"}))
     ResponseCompression().apply(request, response)
     assert response.headers["Content-Encoding"] == "zstd"
     assert len(response.body) < 600_000

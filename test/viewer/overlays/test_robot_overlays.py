@@ -1,5 +1,6 @@
 """Trajectories of joints as paths of the ends of their chains."""
 
+from dataclasses import replace
 from math import inf
 
 import mujoco
@@ -8,8 +9,8 @@ import pytest
 from overlay_scenes import initial_scene
 
 from mujoco_ros.viewer.message_shapes import JointPath
-from mujoco_ros.viewer.overlays.joint_paths import JointPaths
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.robot_overlays import JointPaths, fields_of_view
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
 
 JOINTS = ("shoulder_pan_joint", "elbow_joint")
 POINTS = np.array([[0.3, 1.2], [0.6, 1.0]])
@@ -79,3 +80,25 @@ def test_a_path_of_joints_of_several_robots_is_drawn_at_each_of_them(scene):
         own = geoms[2 * number : 2 * number + 2]
         for both, alone in zip(own, drawn, strict=True):
             np.testing.assert_array_equal(ends(both), ends(alone))
+
+
+def test_the_pyramid_begins_at_the_camera_and_ends_at_the_corners_of_its_image():
+    scene = initial_scene("arm")
+    model, data, layout = scene.model, scene.data, scene.layout
+    (camera,) = [it for it in layout.every_camera if it.name == "wrist_camera"]
+    layout = replace(
+        layout, robots=tuple(replace(it, cameras=()) for it in layout.robots), cameras=(camera,)
+    )
+    scene = replace(scene, layout=layout)
+    geoms = fields_of_view(scene, Scale())
+    assert len(geoms) == 4 + 4 + 1
+    apex, axes = data.cam_xpos[camera.camera], data.cam_xmat[camera.camera].reshape(3, 3)
+    height = 2.0 * np.tan(0.5 * np.deg2rad(model.cam_fovy[camera.camera]))
+    for geom in geoms[4:8]:  # from the camera to a corner
+        begin = geom.pos - geom.mat.reshape(3, 3)[:, 2] * geom.size[2]
+        end = geom.pos + geom.mat.reshape(3, 3)[:, 2] * geom.size[2]
+        np.testing.assert_allclose(begin, apex, atol=1e-6)
+        right, up, back = axes.T @ (end - apex)
+        assert back < 0.0
+        assert np.isclose(abs(up / back), 0.5 * height, rtol=1e-4)
+        assert np.isclose(abs(right / up), camera.width / camera.height, rtol=1e-4)
