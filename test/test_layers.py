@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "inspection": {"inspection", "rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
     "identification": {"identification", "sim", "control", "model"},
-    "cameras": {"cameras", "rendering", "sim", "model"},
+    "cameras": {"rendering", "sim", "model"},
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("controllers.fsm.diagram.layout", "rendering.false_colour", "rendering.segmentation"),
@@ -58,27 +58,26 @@ MAY_IMPORT = {
     "rclpy_ext": {"rclpy_ext", "control.events", "model.errors"},
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
     "bridge": {"bridge", "wire", "rclpy_ext", "process", "sim", "control", "model"},
-    "bridge.composition": {
+    "bridge.node": {
         *("controllers.ros.hosted", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
-        *("controllers.runtime", "bridge", "wire"),
+        *("controllers.runtime", "bridge", "wire", "rclpy_ext", "sim", "control", "model"),
     },
-    "bridge.node": {"bridge.composition", "bridge", "sim", "control", "model"},
     "extensions": {"extensions", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "model"},
     "extensions.ros": {
         *("extensions.ros", "extensions", "wire", "rclpy_ext", "sim", "control.events", "model"),
-        *("bridge.component", "bridge.diagnostics", "bridge.panels", "bridge.parameters"),
+        *("bridge.component", "bridge.diagnostics", "bridge.panel_server", "bridge.parameters"),
         "bridge.publishing.topic_publisher",
     },
     "cameras.ros": {
         *("cameras.ros", "cameras", "wire", "rclpy_ext", "process.heartbeat"),
-        *("bridge.diagnostics", "bridge.parameters", "bridge.synchronize"),
+        *("bridge.diagnostics", "bridge.parameters"),
         *("bridge.publishing.topic_publisher", "rendering", "sim", "model"),
     },
     "recording.ros": {
         *("recording.ros", "recording", "wire", "rclpy_ext", "sim", "control", "model"),
-        *("bridge.child_processes", "bridge.component", "bridge.component_node"),
+        *("bridge.child_processes", "bridge.component"),
         *("bridge.diagnostics", "bridge.parameters", "bridge.publishing"),
         *("bridge.simulation_interfaces", "bridge.tf"),
     },
@@ -91,14 +90,14 @@ MAY_IMPORT = {
     },
     "controllers.ros": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
-        *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
+        *("bridge.commands.rejection_log", "bridge.panel_server", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "sim.stepping.histogram", "control", "model"),
     },
     "controllers.ros.node": {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
         *("controllers.library", "controllers.interface", "controllers.planning"),
-        *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
+        *("bridge.diagnostics", "bridge.parameters.parameters"),
+        *("wire", "rclpy_ext", "rendering.depth", "control", "model"),
         *("sim.controlled_joints", "sim.stepping.histogram", "sim.stepping.thread_priority"),
     },
     "controllers.ros.hosted": {
@@ -121,7 +120,7 @@ MAY_IMPORT = {
 """Allowed imports of each layer, from the bottom up; a new layer needs a row."""
 
 KNOW_ROS = {
-    *("rclpy_ext", "wire", "bridge", "bridge.composition", "bridge.node", "cli"),
+    *("rclpy_ext", "wire", "bridge", "bridge.node", "cli"),
     *("cameras.ros", "recording.ros", "viewer.ros", "extensions.ros", "identification.ros"),
     *("controllers.ros", "controllers.ros.node", "controllers.ros.hosted"),
     "extensions.ros.library",  # each extension is imported only if a scene lists it

@@ -15,7 +15,7 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.cli.command_line import create_parser, report_errors
 from mujoco_ros.inspection.images import robot_images
 from mujoco_ros.inspection.report import inspect
@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    status_lines.report(f"checking '{options.model}'")
+    terminal.report(f"checking '{options.model}'")
     versions = {"MuJoCo": mujoco.__version__, "Python": platform.python_version()}
     report, plant = inspect(options.model, versions, dict(options.xacro))
     parts = list(sections(report))

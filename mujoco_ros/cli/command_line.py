@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.model.errors import LineFormatter, UserInputError, one_line
 from mujoco_ros.model.file_access import recorded_inputs
 from mujoco_ros.model.output_files import write_whole
@@ -44,7 +44,7 @@ def report_errors(command: Callable[[], int]) -> int:
         The exit code.
     """
     limit_end()
-    status_lines.report("running")
+    terminal.report("running")
     try:
         with _interruptible(), recorded_inputs():
             return command()
@@ -53,7 +53,7 @@ def report_errors(command: Callable[[], int]) -> int:
     except (UserInputError, OSError) as error:
         return fail(str(error))
     finally:
-        status_lines.end()
+        terminal.end()
 
 
 @contextmanager

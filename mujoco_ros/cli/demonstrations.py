@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, integer_from
-from mujoco_ros.cli.status_lines import write
+from mujoco_ros.cli.terminal import write
 from mujoco_ros.controllers.evaluation.demonstration_recording import (
     DemonstrationRun,
     DemonstrationSettings,

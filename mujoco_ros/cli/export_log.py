@@ -14,9 +14,9 @@ from typing import BinaryIO
 import cv2
 import numpy as np
 
-from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between
+from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between, write_film
 from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cli.terminal import report
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
@@ -90,9 +90,6 @@ def _write_image(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> 
 
 def _write_film(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> None:
     require("video", "writing a film")
-    # Imported only where the optional module is installed.
-    from mujoco_ros.cameras.video import write_film
-
     width, height = options.size
     if width % 2 or height % 2:
         raise UserInputError(f"the sides of a film must be even, got {width}x{height}")

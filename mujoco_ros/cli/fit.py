@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.cli.status_lines import report, write
+from mujoco_ros.cli.terminal import report, write
 from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.report import (

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.process.child_process import ONE_THREAD
 from mujoco_ros.process.end_limit import end_at_signals
 
@@ -40,7 +40,7 @@ def prepare_program() -> None:
             ending = _ending(getattr(sys, stream))
             setattr(sys, stream, ending)
             setattr(sys, f"__{stream}__", ending)
-        status_lines.begin(name)
+        terminal.begin(name)
 
 
 def _program() -> str | None:

@@ -16,13 +16,15 @@ from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import ClipPlanes
 from mujoco_ros.rendering.gl import (
     AUTO,
+    PLAIN,
+    RICH,
     GlContext,
     RenderingError,
+    RenderQuality,
     grow_buffer,
     open_context,
     upload,
 )
-from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 
 
 def frustum_of(camera: Camera) -> tuple[float, float, float, float]:

@@ -12,12 +12,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.scene.parts import Part
+from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.perturbation.actuator_controls import (
     Control,
     free_controls,

@@ -22,15 +22,14 @@ from mujoco_ros.bridge.publishing.topics import (
     JOINT_REFERENCES,
     clock_topic,
 )
-from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.manager_source import whole_steps
 from mujoco_ros.wire.conversions import split
-from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.shared_parameters import WRENCH_SIGN, WrenchSign
+from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."

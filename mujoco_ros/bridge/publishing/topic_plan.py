@@ -10,7 +10,7 @@ from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, transform_topic
-from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import within
@@ -25,7 +25,7 @@ from mujoco_ros.sim.kinematics import (
 )
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import PositionCommands, Tracking
-from mujoco_ros.wire.shared_parameters import WrenchSign
+from mujoco_ros.wire.parameter_spec import WrenchSign
 
 GROUND_TRUTH = "ground_truth"
 """Namespace of the topics, inside the namespace of the robot."""

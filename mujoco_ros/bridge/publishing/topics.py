@@ -26,8 +26,8 @@ from mujoco_ros.model.sensors.sensor_arrays import ARRAY, SensorArray
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.wire.message_template import message_type, set_field
 from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import DEEP, RELIABLE, SENSOR, TF
-from mujoco_ros.wire.shared_parameters import WrenchSign
 
 
 def robot_topic(

@@ -10,8 +10,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import cloud
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
-from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.naming import topic_token, within
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner

@@ -12,7 +12,6 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, camera_images
-from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.evaluation.episode import Episode, run_episode
 from mujoco_ros.controllers.evaluation.episode_file import Identity
 from mujoco_ros.controllers.evaluation.jobs import DIED
@@ -24,7 +23,7 @@ from mujoco_ros.controllers.runtime.robot_model import find_robots
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.assembly import Assembly, assemble
-from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.recording.demonstrations.demonstration_file import (
     ACTION,
     COMMANDED,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.realism.realism_config import RealismConfig
 from mujoco_ros.model.robot.description import descriptions

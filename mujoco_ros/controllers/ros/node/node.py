@@ -14,7 +14,6 @@ from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.diagnostics.report import PERIOD_S, DiagnosticPublisher
-from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
 from mujoco_ros.controllers.library.catalogue import load
@@ -45,7 +44,7 @@ from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes, Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.controlled_joints import DrivenModel

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from mujoco_ros.controllers.ros.controller_settings import CONTROLLER_PARAMETERS
 from mujoco_ros.controllers.ros.node.command_output import OUTPUTS
-from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.shared_parameters import REALTIME_PRIORITY, WRENCH_SIGN
+from mujoco_ros.wire.parameter_spec import REALTIME_PRIORITY, WRENCH_SIGN, ParameterSpec
 
 _HOSTED = {spec.name: spec for spec in CONTROLLER_PARAMETERS}
 

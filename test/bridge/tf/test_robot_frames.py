@@ -11,7 +11,7 @@ from tf2_msgs.msg import TFMessage
 from zoo_recording import LATCHED, ZooRecording, subscription_qos
 
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble

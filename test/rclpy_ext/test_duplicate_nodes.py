@@ -7,7 +7,7 @@ from rclpy.node import Node
 from simulators import Listener
 from std_msgs.msg import String
 
-from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
+from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes
 
 
 class _Log:

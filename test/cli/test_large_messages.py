@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from mujoco_ros.cameras.ros.large_messages import FORMER_VARIABLE, VARIABLE, configure_fast_dds
+from mujoco_ros.cli.node_process import FORMER_VARIABLE, VARIABLE, configure_fast_dds
 
 
 @pytest.mark.parametrize(

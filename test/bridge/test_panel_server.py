@@ -10,7 +10,7 @@ import pytest
 from std_msgs.msg import Float64MultiArray, String
 from std_srvs.srv import Trigger
 
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer, _message
+from mujoco_ros.bridge.panel_server import PanelGroup, PanelServer, _message
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import (
     Button,

@@ -1,11 +1,15 @@
-"""Lines on standard error that report what a program does while it takes long; needs no ROS."""
+"""Status lines on standard error, and keys that are pressed in the terminal; needs no ROS."""
 
+import os
+import select
 import sys
+import termios
 import threading
 import time
+import tty
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TextIO
+from typing import Any, TextIO
 
 _FIRST_S = 2.0
 """Time without a line until the first one; quick programs report nothing."""
@@ -110,3 +114,47 @@ def write(text: str, program: str, stream: TextIO | None = None) -> None:
     report(text)
     lines = _lines or StatusLines(program, sys.stderr if stream is None else stream)
     lines.write(text)
+
+
+class TerminalKeys:
+    """Reads keys without Enter while its context lasts; none without a terminal.
+
+    Attributes:
+        available: Whether there is a terminal, with this process in its foreground.
+    """
+
+    def __init__(self) -> None:
+        """Leave the terminal as it is."""
+        self.available = False
+        self._before: list[Any] = []
+
+    def __enter__(self) -> "TerminalKeys":
+        with suppress(OSError, ValueError, AttributeError):  # no standard input, or a closed one
+            self._input = sys.stdin.fileno()
+            # Another process group would be stopped by the terminal.
+            if sys.stdin.isatty() and os.tcgetpgrp(self._input) == os.getpgrp():
+                self._before = termios.tcgetattr(self._input)
+                tty.setcbreak(self._input)
+                self.available = True
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        if self.available:
+            self.available = False
+            with suppress(OSError, termios.error):  # the terminal is closed
+                termios.tcsetattr(self._input, termios.TCSADRAIN, self._before)
+
+    def read(self) -> str:
+        """Return the keys since the last call."""
+        if not self.available or not select.select([self._input], [], [], 0.0)[0]:
+            return ""
+        with suppress(OSError):  # the terminal is closed
+            return os.read(self._input, 64).decode(errors="ignore")
+        return ""
+
+
+def show(stream: TextIO, text: str) -> None:
+    """Write text at once, unless the terminal is closed."""
+    with suppress(OSError):
+        stream.write(text)
+        stream.flush()
