@@ -84,7 +84,7 @@ MAY_IMPORT = {
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
         *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.message_shapes"),
-        *("viewer.interactive_markers", "viewer.panel_descriptions"),
+        *("viewer.marker_descriptions", "viewer.panel_descriptions"),
         *("wire", "rclpy_ext", "rendering.false_colour", "control.events", "control.pull"),
         *("model.errors", "model.naming", "model.pose"),
     },

@@ -25,8 +25,7 @@ from mujoco_ros.viewer.framing import (
     set_mount,
 )
 from mujoco_ros.viewer.history_bar import HistoryBar
-from mujoco_ros.viewer.keys import KeyHelp, handle_keys
-from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
+from mujoco_ros.viewer.keys import KeyHelp, MousePerturbation, handle_keys
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.studio_windows import (

@@ -18,7 +18,7 @@ from mujoco_ros.viewer.clients import (
     Request,
     SimulationClient,
 )
-from mujoco_ros.viewer.interactive_markers.descriptions import InteractiveMarkerClient
+from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerClient
 from mujoco_ros.viewer.panel_descriptions import PanelClient
 
 

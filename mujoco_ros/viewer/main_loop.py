@@ -17,7 +17,6 @@ from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.client_set import Clients
-from mujoco_ros.viewer.display_flags import DisplayFlags
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
@@ -29,7 +28,7 @@ from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.teleop.status import PageStatus
-from mujoco_ros.viewer.view_settings import HasSettings, ViewSettings
+from mujoco_ros.viewer.view_settings import DisplayFlags, HasSettings, ViewSettings
 from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard

@@ -13,14 +13,13 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.docks import DockArea
-from mujoco_ros.viewer.drag_handles import DragHandles
-from mujoco_ros.viewer.gizmo import Handle
-from mujoco_ros.viewer.interactive_markers.constraints import (
+from mujoco_ros.viewer.drag_handles import DragHandles, Handle
+from mujoco_ros.viewer.marker_constraints import (
     allowed,
     control_handles,
     moving_control,
 )
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerClient,
     InteractiveMarkerInfo,

@@ -15,8 +15,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.names import PANEL
 from mujoco_ros.wire.qos import LATCHED, RELIABLE

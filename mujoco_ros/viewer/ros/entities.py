@@ -8,8 +8,8 @@ import simulation_interfaces.srv
 
 from mujoco_ros.viewer.client_set import OfferedModel
 from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.ros.commands import StateSetter
 from mujoco_ros.viewer.ros.run_state import RunStateClient
-from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.names import write_resource
 

@@ -19,10 +19,14 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor, guarded, later
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import LogLine
-from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.commands import (
+    REPEAT_S,
+    CommandPublisher,
+    StateSetter,
+    VelocityPublisher,
+)
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
-from mujoco_ros.viewer.ros.drive import VelocityPublisher
 from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
@@ -30,7 +34,6 @@ from mujoco_ros.viewer.ros.requests import Requests
 from mujoco_ros.viewer.ros.run_state import RunStateClient
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
-from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 from mujoco_ros.wire.service_caller import ServiceCaller
 

@@ -12,8 +12,7 @@ from simulation_interfaces.msg import SimulationState
 from std_srvs.srv import Trigger
 
 from mujoco_ros.viewer.clients import PAUSED, PLAYING, Request, is_replay
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.names import service_name
 from mujoco_ros.wire.service_caller import TIMEOUT_S, ServiceCaller

@@ -16,8 +16,7 @@ from rclpy.qos import qos_profile_parameter_events
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.ros.requests import Requests, atomic_request
-from mujoco_ros.viewer.ros.shell_commands import parameter_set
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 _BATCH = 20

@@ -12,8 +12,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ControllerInfo, Request, TransitionInfo
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
 

@@ -20,12 +20,12 @@ from mujoco_ros.viewer.web.access import AccessTokens, Role
 from mujoco_ros.viewer.web.bounded_connection import (
     BoundedConnection,
     OpenConnections,
+    ResponseCompression,
+    message_compression,
     path_of,
 )
-from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
-from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.listening import address_of, listen, obstacle, own_name
-from mujoco_ros.viewer.web.marked_connection import MarkedConnection
+from mujoco_ros.viewer.web.marked_connection import DrawnFrames, MarkedConnection
 from mujoco_ros.viewer.web.page_files import PAGES
 
 _LOG = logging.getLogger(__name__)

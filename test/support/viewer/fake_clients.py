@@ -19,7 +19,7 @@ from mujoco_ros.viewer.clients import (
     Thumbnail,
     Vector,
 )
-from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
+from mujoco_ros.viewer.marker_descriptions import MarkerKey, MarkerServerInfo
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
 

@@ -12,7 +12,7 @@ from panel_frames import Frames
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.gizmo import handles
+from mujoco_ros.viewer.drag_handles import handles
 from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.projection import ScreenProjection
 

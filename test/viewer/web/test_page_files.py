@@ -7,7 +7,7 @@ from mujoco import studio
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
-from mujoco_ros.viewer.web.compression import ResponseCompression
+from mujoco_ros.viewer.web.bounded_connection import ResponseCompression
 from mujoco_ros.viewer.web.page_files import MATERIALS, respond_with_materials
 
 

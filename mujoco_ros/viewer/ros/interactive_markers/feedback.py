@@ -9,7 +9,7 @@ from threading import Lock
 
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
+from mujoco_ros.viewer.marker_descriptions import MarkerKey
 
 _LOG = logging.getLogger(__name__)
 FEEDBACK_PERIOD_S, EVENT_PERIOD_S = 0.05, 0.15

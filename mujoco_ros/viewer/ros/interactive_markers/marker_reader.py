@@ -9,14 +9,14 @@ from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, 
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,
     MarkerControl,
     MarkerMenuEntry,
+    default_count,
 )
-from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
 from mujoco_ros.viewer.message_shapes import Attachment, Shape, printable
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 

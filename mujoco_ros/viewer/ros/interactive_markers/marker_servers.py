@@ -15,20 +15,17 @@ from visualization_msgs.srv import GetInteractiveMarkers
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractiveMarkerInfo,
     MarkerKey,
     MarkerServerInfo,
-)
-from mujoco_ros.viewer.interactive_markers.marker_shapes import (
     default_shapes,
     interactive_marker_shapes,
 )
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import DEPTH, MarkerSet, UpdateQueue
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import topic_pub
+from mujoco_ros.viewer.ros.requests import Requests, topic_pub
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.qos import RELIABLE, subscription_qos
 from mujoco_ros.wire.service_caller import ServiceCaller

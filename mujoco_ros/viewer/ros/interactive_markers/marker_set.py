@@ -13,7 +13,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractiveMarkerInfo,
     MarkerServerInfo,
 )

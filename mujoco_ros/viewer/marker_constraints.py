@@ -7,8 +7,8 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.gizmo import Handle, handle_length, line_handle, turn_handle
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.drag_handles import Handle, handle_length, line_handle, turn_handle
+from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.gizmo import dragged
-from mujoco_ros.viewer.interactive_markers.constraints import (
+from mujoco_ros.viewer.drag_handles import dragged
+from mujoco_ros.viewer.marker_constraints import (
     allowed,
     control_handles,
     moving_control,
 )
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,
