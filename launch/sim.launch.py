@@ -89,7 +89,7 @@ ARGUMENTS = [
         default_value="",
         choices=["", *BOOLEAN],
         description="Whether transitions with the trigger step_by_step wait for a request. "
-        "Default: the value in the params_file, or that of the controller.",
+        "Default: the value in the params_file, or the controller's own.",
     ),
     DeclareLaunchArgument(
         "controller_seed",
@@ -343,7 +343,7 @@ def _names(arguments: dict[str, str], name: str) -> list[str]:
         found = yaml.safe_load(arguments[name])
     except yaml.YAMLError:
         found = None
-    if not (isinstance(found, list) and found and all(isinstance(it, str) for it in found)):
+    if not (isinstance(found, list) and found and all(isinstance(entry, str) for entry in found)):
         raise ValueError(f"{name}:={arguments[name]} is not a list of names, [first, second]")
     return found
 

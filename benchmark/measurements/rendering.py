@@ -60,7 +60,9 @@ class SceneRenderer:
         self._renderer = Renderer(self._model)
         self.device = f"{self._renderer.backend}, {self._renderer.device}"
         self.is_software = self._renderer.is_software
-        self._camera = next(it for it in simulation.layout.every_camera if it.camera == 0)
+        self._camera = next(
+            camera for camera in simulation.layout.every_camera if camera.camera == 0
+        )
         self.camera = self._model.cam(0).name
 
     def cost(
@@ -111,7 +113,7 @@ def rendering(durations: Durations) -> list[Row]:
 
 
 def scene_renderers(scene: str) -> Iterator[SceneRenderer]:
-    """Yield the renderer of the GPU, if there is one, and that of the CPU.
+    """Yield the renderer of the GPU, if there is one, and the renderer of the CPU.
 
     Raises:
         RenderingError: OpenGL is not available.

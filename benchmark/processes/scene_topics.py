@@ -23,7 +23,7 @@ def topics_of(scene: str) -> list[Topic]:
         topics += robot_topics(index, robot, first_base, "child_on_parent", controlled)
         first_base += len(robot.bases)
         first_joint += len(joints.names)
-    return [*(it for it in topics if it.rate != CONTACTS), transform_topic([])]
+    return [*(topic for topic in topics if topic.rate != CONTACTS), transform_topic([])]
 
 
 def all_rates(rate_hz: float) -> dict[str, float]:

@@ -80,7 +80,7 @@ class NodeContext:
 
     @property
     def has_controllers(self) -> bool:
-        """Whether the node has controllers of its own, instead of those of ros2_control."""
+        """Whether the node has controllers of its own, instead of a controller_manager."""
         return not self.values.get("ros2_control", False)
 
 

@@ -92,7 +92,6 @@ class ModelSwitch:
     leaves everything unchanged.
 
     Attributes:
-        simulation: The simulation.
         holds: Holds of the physics thread by changes.
     """
 
@@ -108,7 +107,6 @@ class ModelSwitch:
 
         Args:
             node: Its executor calls the listeners.
-            simulation: The simulation.
             listeners: Follow each change, in this order; may grow until the first change.
             begin_time: Returns the simulated time at which a fresh model begins [s], in the physics
                 thread; without it, 0.

@@ -67,8 +67,8 @@ NODE_PARAMETERS = (
     ParameterSpec(
         "client_folders",
         ("",),
-        "Folders of which clients may name files, in addition to those of the scene, of ROS and "
-        "Python packages, and the caches of robot descriptions",
+        "Folders of which clients may name files, in addition to the folders of the scene, of ROS "
+        "and Python packages, and the caches of robot descriptions",
         read_only=True,
     ),
     REALTIME_PRIORITY,
@@ -243,7 +243,9 @@ def _host(
     from mujoco_ros.controllers.runtime.controller_set import ControllerSet
 
     controllers = ControllerSet()
-    hosted = [HostedController(context, it, controllers, control.show_gains) for it in settings]
+    hosted = [
+        HostedController(context, setting, controllers, control.show_gains) for setting in settings
+    ]
     return [*hosted, ControllerServices(context, hosted, controllers)]
 
 
@@ -253,7 +255,6 @@ def startup_summary(
     """Yield the log lines that describe a simulation.
 
     Args:
-        simulation: The simulation.
         factor: Simulated seconds per wall second; 0 is as fast as possible.
         controllers: Whether the node has controllers of its own.
     """

@@ -54,7 +54,6 @@ class PanelGroup:
 
     Attributes:
         name: Name of the group; empty without one.
-        items: The items.
         owner: The object whose methods the items name, or its class.
         path: Parts of the names of its topics and services.
         settings: The parameter of each setting.
@@ -95,8 +94,8 @@ class PanelServer:
 
         Raises:
             UserInputError: An item names a method or setting that its owner does not have, or is
-                invalid (`check_panel`), that of a pose has not seven floats, or that of a choice is
-                no text; nothing is opened.
+                invalid (`check_panel`), a setting that is a pose has not seven floats, or one
+                that is a choice is no text; nothing is opened.
         """
         self._endpoints, self._node = endpoints, endpoints.node
         self._base = within(base, PANEL)
@@ -106,7 +105,8 @@ class PanelServer:
             check_panel(group.items, group.owner, group.settings, group.name or title)
             _check_settings(group, title)
         described = [
-            {"name": it.name, "items": [self._open(it, item) for item in it.items]} for it in groups
+            {"name": group.name, "items": [self._open(group, item) for item in group.items]}
+            for group in groups
         ]
         self._description: Publisher | None = None
         if groups:
@@ -260,14 +260,14 @@ def _message(item: Display, value: Any) -> Float64MultiArray | String:
 
 
 def _texts(row: Iterable[Any]) -> list[str]:
-    return [it if isinstance(it, str) else f"{it:.6g}" for it in row]
+    return [entry if isinstance(entry, str) else f"{entry:.6g}" for entry in row]
 
 
 def _alternatives(value: Any) -> list[list[str]]:
     """Return a row for each alternative of a choice."""
-    if isinstance(value, str) or not all(isinstance(it, str) for it in value):
+    if isinstance(value, str) or not all(isinstance(text, str) for text in value):
         raise UserInputError(f"the alternatives are {value!r}, not a list of texts")
-    return [[it] for it in value]
+    return [[text] for text in value]
 
 
 def _entries(item: DisplayedValue, value: Any) -> list[str]:

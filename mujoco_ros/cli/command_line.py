@@ -60,8 +60,8 @@ def report_errors(command: Callable[[], int]) -> int:
 def _interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt at SIGINT and SIGTERM in the block, unless they are ignored."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {it: signal.getsignal(it) for it in numbers}
-    changed = [it for it in numbers if before[it] is not signal.SIG_IGN]
+    before = {number: signal.getsignal(number) for number in numbers}
+    changed = [number for number in numbers if before[number] is not signal.SIG_IGN]
     for number in changed:
         signal.signal(number, signal.default_int_handler)
     try:
@@ -90,7 +90,7 @@ def parse(
 
     Args:
         parser: The parser of the options.
-        arguments: The command line; None is that of this process.
+        arguments: The command line; None for ``sys.argv``.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     ros = given.index("--ros-args") if "--ros-args" in given else len(given)

@@ -53,7 +53,6 @@ def run_episodes(
     """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
 
     Args:
-        trial: The trial.
         seeds: Seed of each episode.
         jobs: Number of processes on this machine.
         cluster: Address of a Ray cluster, which is used instead of this machine.
@@ -88,7 +87,7 @@ def run_episodes(
         pass
     finally:
         bar.end()
-    return sorted(done, key=lambda it: it.seed), complete
+    return sorted(done, key=lambda finished: finished.seed), complete
 
 
 class _ProgressBar:
@@ -158,16 +157,18 @@ def _evaluate(options: argparse.Namespace) -> int:
     dataset = DatasetJob(options, evaluated, identity, assembly) if options.dataset else None
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
-        left = [it for it in seeds if it not in file.done]
+        left = [seed for seed in seeds if seed not in file.done]
         if dataset is not None:
             dataset.prepare()
-            left += [it for it in seeds if it in file.done and dataset.run.lacks(file.done[it])]
+            left += [
+                seed for seed in seeds if seed in file.done and dataset.run.lacks(file.done[seed])
+            ]
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
         run = None if dataset is None else dataset.run
         scene = identity["scene"]
         _, complete = _run(options, evaluated, left, run=run, keep=file.add, scene=scene)
-        done = [file.done[it] for it in seeds if it in file.done]
+        done = [file.done[seed] for seed in seeds if seed in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
         _report(options, done, plots=complete)
@@ -243,7 +244,7 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="ADDRESS",
         help="run the episodes on a Ray cluster of which this machine is part, at host:port; auto "
-        "is that of RAY_ADDRESS or of this machine; default: this machine alone",
+        "is the cluster at RAY_ADDRESS or on this machine; default: this machine alone",
     )
     parser.add_argument(
         "--resume",
@@ -353,10 +354,15 @@ def _check(options: argparse.Namespace) -> int:
         summaries.append(summarize(done))
         for text in missed(check.bounds, summaries[-1]):
             errors.append(f"{check.conditions}: {text}")
-    good, count = (sum(it.successes for it in summaries), sum(it.count for it in summaries))
+    good, count = (
+        sum(summary.successes for summary in summaries),
+        sum(summary.count for summary in summaries),
+    )
     if good < count - acceptance.failures:
         errors.append(f"only {good} of {count} succeeded")
-    metrics = ", ".join(f"{it.name} {it.text(summaries[0])}" for it in acceptance.checks[0].bounds)
+    metrics = ", ".join(
+        f"{bound.name} {bound.text(summaries[0])}" for bound in acceptance.checks[0].bounds
+    )
     sys.stdout.write(f"{good} of {count} succeeded; {metrics}\n")
     for text in errors:
         fail(text)

@@ -191,7 +191,7 @@ def _time(text: str) -> float:
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
-    if not all(it.isdecimal() and _SMALLEST <= int(it) <= _LARGEST for it in (width, height)):
+    if not all(side.isdecimal() and _SMALLEST <= int(side) <= _LARGEST for side in (width, height)):
         raise argparse.ArgumentTypeError(
             f"'{text}' is not WIDTHxHEIGHT with sides from {_SMALLEST} to {_LARGEST} pixels"
         )

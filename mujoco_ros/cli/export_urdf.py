@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder for meshes of shapes that URDF lacks (ellipsoids, height fields, meshes "
         "without a file); default: these shapes are left out",
     )
-    parser.add_argument("--name", help="name of the robot; default: that of the model")
+    parser.add_argument("--name", help="name of the robot; default: the model's name")
     parser.add_argument("--root", metavar="BODY", help="export only this body and its descendants")
     parser.add_argument(
         "--frame",
@@ -84,7 +84,9 @@ def _load(path: Path) -> mujoco.MjModel:
             content = read_file(path, "model")
             return mujoco.MjModel.from_binary_path(str(path), {str(path): content})
         spec = read_mjcf(path.absolute(), str(path))
-        spec.assets = {it.path: it.content for it in snapshot_files(spec, path.absolute().parent)}
+        spec.assets = {
+            file.path: file.content for file in snapshot_files(spec, path.absolute().parent)
+        }
         return spec.compile()
     except UserInputError:
         raise

@@ -62,13 +62,13 @@ def _fit(options: argparse.Namespace) -> int:
     how = options.interpolation
     found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
     sys.stdout.write(fit_report(found))
-    left_out = robot.realism.left_out([it.parameter.joint for it in found.estimates])
+    left_out = robot.realism.left_out([estimate.parameter.joint for estimate in found.estimates])
     if left_out:
         sys.stdout.write(
             f"warning: the fit is without the realism {', '.join(left_out)} of the scene, which "
             "acts in the result in addition\n"
         )
-    if not any(it.determined for it in found.estimates):
+    if not any(estimate.determined for estimate in found.estimates):
         raise UserInputError(f"'{options.bag}' determines no parameter; nothing is written")
     report("replaying the bags with the fitted parameters")
     text = overlay_text(found, options.scene, robot)

@@ -52,7 +52,7 @@ def _import(options: argparse.Namespace) -> int:
     source, period = options.source, options.period
     is_deploy = source.suffix in _SUFFIXES
     if is_deploy and period is not None:
-        raise UserInputError(f"--period is that of an ONNX file; {source} has its own, step_dt")
+        raise UserInputError(f"--period is for ONNX files; {source} has its own period, step_dt")
     robot = _robot(options.scene, options.robot) if options.scene else None
     if is_deploy:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
@@ -88,7 +88,7 @@ def _robot(scene: str, name: str) -> RobotLayout:
 
 def _imu(robot: RobotLayout | None) -> str:
     """Return the only IMU; empty without a scene or an IMU."""
-    names = [topic_token(it.name) for it in robot.sensors["imu"]] if robot else []
+    names = [topic_token(sensor.name) for sensor in robot.sensors["imu"]] if robot else []
     if len(names) > 1:
         raise UserInputError(
             f"the robot has several IMUs, so choose one as --imu: {', '.join(names)}; "
@@ -104,7 +104,7 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
         )
     names = robot.joints.names
     if set(names) <= set(UNITREE_MOTORS):  # models have their legs in other orders
-        return [it for it in UNITREE_MOTORS if it in names]
+        return [motor for motor in UNITREE_MOTORS if motor in names]
     sys.stderr.write(
         f"motors are numbered as the joints of the scene: {', '.join(names)}; --joints gives "
         "another order\n"

@@ -108,8 +108,8 @@ def run(
 def ros(arguments: Sequence[str]) -> Iterator[None]:
     """Initialize ROS without its signal handlers, which invalidate publishers that are in use.
 
-    Meanwhile new files (logs, bags, caches, the middleware's shared memory), also those of child
-    processes, are for this user alone.
+    Meanwhile only this user can read new files (logs, bags, caches, the middleware's shared
+    memory), including files of child processes.
 
     Raises:
         UserInputError: ROS rejects the arguments, or cannot protect the node as it is asked to.
@@ -171,7 +171,7 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
     """Spin the node until there is a signal or its thread fails; return the exit code."""
     node = create()
     restrict_shared_memory()
-    executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
+    executor = Executor()  # before our signal handlers: rclpy 7.1.4 sets its own here
     # A list: a second signal may arrive in the handler of the first, where a lock would block.
     signals: list[int] = []
     handle_signals(signals.append)

@@ -202,7 +202,7 @@ class Endpoints:
             entry[1]()
         # With rclpy's EventsExecutor an exception would end the process.
         suppressed = contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle)
-        for endpoint in [it for it in self._open.values() if it.on_count is not None]:
+        for endpoint in [opened for opened in self._open.values() if opened.on_count is not None]:
             with suppressed:
                 endpoint.poll()
         if not self._unseen:
@@ -276,7 +276,6 @@ class DuplicateNodes:
         """Start the timer.
 
         Args:
-            node: The node.
             topic: Topic that only `node` should publish; empty for none.
             concerns: Returns whether another publisher is a problem, by its node's full name.
         """

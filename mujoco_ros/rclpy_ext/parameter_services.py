@@ -38,7 +38,6 @@ class ParameterServices(ParameterService):
         """Serve the parameters of a node, created with ``start_parameter_services=False``.
 
         Args:
-            node: The node.
             begin: Called before the parts of a request that sets one parameter after the other.
             end: Called after them.
         """

@@ -58,9 +58,9 @@ LIBRARIES = {
     "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
     "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
 }
-"""Libraries of each backend, with alternative names; that of OSMesa depends on Mesa's version."""
+"""Libraries of each backend, with alternative names: OSMesa's depends on Mesa's version."""
 DEVICE_VARIABLE = "MUJOCO_EGL_DEVICE_ID"
-"""Environment variable with the number of the EGL device, among those of CUDA_VISIBLE_DEVICES."""
+"""Environment variable with the number of the EGL device, counted in CUDA_VISIBLE_DEVICES."""
 
 _PLATFORM_VARIABLE = "PYOPENGL_PLATFORM"
 _MESA_THREADS = "LP_NUM_THREADS"
@@ -111,7 +111,7 @@ class GlContext:
         self.backend = BACKENDS[backend]
         name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
         self.device = name.decode(errors="replace") if name else "unknown"
-        self.is_software = any(it in self.device for it in _SOFTWARE)
+        self.is_software = any(name in self.device for name in _SOFTWARE)
         side = ctypes.c_int()
         get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
         get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))

@@ -46,9 +46,7 @@ def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) ->
     """Return which geoms a camera may see: those whose bounding spheres touch its frustum.
 
     Args:
-        model: The model.
         data: A state with its poses computed.
-        camera: The camera.
 
     Returns:
         Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
@@ -170,7 +168,7 @@ class Frame:
             self._is_flat = True
 
     def _table(self, indices: np.ndarray) -> np.ndarray:
-        """Return the object of each index, which is one more than that of a geom of the scene."""
+        """Return the object of each index; the index of a geom of the scene is one less."""
         table = np.full((self._scene.ngeom + 1, 2), _NOTHING, np.int32)
         # Few of the geoms are visible, and access to each from Python is slow.
         for index in np.flatnonzero(np.bincount(indices.ravel())):
@@ -206,7 +204,6 @@ class Renderer:
         """Open an OpenGL context and upload a model's meshes and textures.
 
         Args:
-            model: The model.
             backend: OpenGL backend: auto, egl or osmesa.
             quality: Quality of images; None is `RICH` on a graphics card and `PLAIN` without one.
 

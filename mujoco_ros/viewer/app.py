@@ -57,7 +57,7 @@ class Application(studio.App):
         self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
-        self._kept_mount: Mount | None = None  # that of the last viewer, until the first page
+        self._kept_mount: Mount | None = None  # of the last viewer, until the first page
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -94,7 +94,7 @@ class Application(studio.App):
         state = self._state
         is_merged = all(robot.prefix for robot in state.layout.robots)
         if self._must_fit_camera and is_merged and self.model.nq == state.model.nq:
-            data = mujoco.MjData(self.model)  # that of the viewer may not have a state yet
+            data = mujoco.MjData(self.model)  # the viewer's data may not have a state yet
             data.qpos[:] = state.data.qpos
             mujoco.mj_kinematics(self.model, data)
             frame_bodies(self.model, data, self.viewer.camera)
@@ -228,7 +228,7 @@ def _pose(camera: mujoco.MjvCamera) -> list[float]:
 def _is_pose(numbers: Sequence[Any]) -> bool:
     return (
         len(numbers) == _POSE_NUMBERS
-        and all(isinstance(it, float) and abs(it) < _LARGEST for it in numbers)
+        and all(isinstance(number, float) and abs(number) < _LARGEST for number in numbers)
         and numbers[_DISTANCE] > 0.0
     )
 

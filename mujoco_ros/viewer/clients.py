@@ -31,7 +31,6 @@ class ImageKey(NamedTuple):
     """A subscribed image.
 
     Attributes:
-        camera: The camera.
         kind: The image of the camera.
         max_width: Wider images are downsampled [px].
     """
@@ -286,7 +285,7 @@ class DrawingClient(Protocol):
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
-        """TF frames by name, those of /tf only if they are needed."""
+        """TF frames by name: all of /tf_static, and of /tf what is needed."""
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""
@@ -321,7 +320,6 @@ class DriveClient(Protocol):
         The request is the same one until then.
 
         Args:
-            topic: The topic.
             linear: Velocity [m/s]: forwards, left and up of a robot; of a tool, along the axes of
                 ``world``.
             angular: Angular velocity about the same axes [rad/s].

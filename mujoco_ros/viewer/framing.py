@@ -25,9 +25,7 @@ def frame_bodies(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvC
     The look-at point and the distance change; azimuth and elevation do not.
 
     Args:
-        model: The model.
         data: Its state, after ``mj_kinematics``.
-        camera: The camera.
     """
     shown = (model.geom_bodyid > 0) & (model.geom_group < _VISIBLE_GROUPS)
     shown &= np.isfinite(data.geom_xpos).all(axis=1)
@@ -64,8 +62,6 @@ def fit_camera(
     The distance and the height of the look-at point change; azimuth and elevation do not.
 
     Args:
-        model: The model.
-        camera: The camera.
         scene: Part of the page without panels [px].
         page_height: [px].
     """
@@ -116,9 +112,7 @@ def follow(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera,
     """Let a camera follow a body, or stay at its present look-at point; keep its distance.
 
     Args:
-        model: The model.
         data: Its state, after ``mj_kinematics``.
-        camera: The camera.
         body: Id of the body; 0 is none.
 
     Returns:
@@ -148,7 +142,7 @@ def set_mount(
 ) -> int | None:
     """Let a camera follow a body or be one of the model, by name.
 
-    Arguments are those of `follow`.
+    It has the same arguments as `follow`.
 
     Returns:
         Studio's index of the camera; None if the model has no such body or camera.

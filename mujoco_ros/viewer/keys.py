@@ -45,7 +45,7 @@ _ACTIONS: dict[imgui.Key, Callable[[SimulationClient, SharedState], object]] = {
 def handle_keys(app: studio.App, simulation: SimulationClient, state: SharedState) -> None:
     """Handle the pressed key, unless a text field takes it.
 
-    Run state and speed come from `state`, because those of the services are older.
+    Run state and speed come from `state`, because the services' values are older.
     """
     if imgui.GetIO().WantCaptureKeyboard:
         return

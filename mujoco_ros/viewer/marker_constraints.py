@@ -40,7 +40,7 @@ def moving_control(
 
     It is the first one of several, and without a pose; None if no control moves the marker.
     """
-    moving = [it for it in marker.controls if it.mode > _MODE.BUTTON]
+    moving = [control for control in marker.controls if control.mode > _MODE.BUTTON]
     if wanted is None:
         return moving[0] if moving else None
 
@@ -56,13 +56,12 @@ def control_handles(
     """Yield the handles of the controls that move a marker.
 
     Args:
-        marker: The marker.
         reference: Pose in ``world`` of the TF frame of the marker.
         frame: Pose in ``world`` of the marker.
         projection: The projection of the camera.
     """
     length = handle_length(frame, projection)
-    is_centre_free = not any(it.mode in _FREE for it in marker.controls)
+    is_centre_free = not any(control.mode in _FREE for control in marker.controls)
     for number, control in enumerate(marker.controls):
         axes = _axes(marker, control, reference, frame, projection)
         local = Pose(quat_wxyz=control.quat_wxyz).matrix
@@ -128,7 +127,7 @@ def _axes(
 
 def _distance(one: Pose, other: Pose) -> float:
     """Return a measure of the difference of two poses, without errors of rounding."""
-    first, second = (it.quat_wxyz / np.linalg.norm(it.quat_wxyz) for it in (one, other))
+    first, second = (pose.quat_wxyz / np.linalg.norm(pose.quat_wxyz) for pose in (one, other))
     turn = min(np.linalg.norm(first - second), np.linalg.norm(first + second))
     return round(one.distance_to(other) + float(turn), 9)
 

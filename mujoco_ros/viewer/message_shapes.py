@@ -18,12 +18,13 @@ def printable(text: str, *, keep: str = "") -> str:
     Dear ImGui would break a line at some of them.
     """
     return "".join(
-        it if it.isprintable() or it in keep else "\N{REPLACEMENT CHARACTER}" for it in text
+        character if character.isprintable() or character in keep else "\N{REPLACEMENT CHARACTER}"
+        for character in text
     )
 
 
 _CELLS = (64, 48, 32, 24, 20, 16, 14, 12, 10, 8, 7, 6, 5, 4, 3, 2)
-"""Cells along the longest side of a mesh, from which that with few enough triangles is chosen."""
+"""Cells along the longest side of a mesh; the finest with few enough triangles are chosen."""
 _SMALLEST = 1e-12
 """Area below which a triangle is not drawn [m²]."""
 
@@ -65,8 +66,10 @@ def simplified(
     kept = np.arange(len(faces))
     if len(faces) <= most:
         return vertices, faces, kept
-    # The number of triangles grows with that of the cells, but for exceptions.
-    index = bisect_left(_CELLS, True, key=lambda it: len(_merged(vertices, faces, it)[2]) <= most)
+    # More cells mean more triangles, with few exceptions.
+    index = bisect_left(
+        _CELLS, True, key=lambda count: len(_merged(vertices, faces, count)[2]) <= most
+    )
     merged, cells_of, kept = _merged(vertices, faces, _CELLS[min(index, len(_CELLS) - 1)])
     kept = kept[:most]
     return merged, cells_of[faces[kept]], kept
@@ -192,7 +195,7 @@ class Shape:
     carrier: Carrier | None = None
 
     def moved(self, pose: Pose, frame: str) -> "Shape":
-        """Return the shape in another frame, in which `pose` is that of the present one."""
+        """Return the shape in another frame, in which the present frame has the `pose`."""
         return self.turned(pose.matrix, pose.position, frame)
 
     def turned(self, rotation: np.ndarray, origin: np.ndarray, frame: str) -> "Shape":
@@ -231,7 +234,7 @@ class JointPath(NamedTuple):
 
     Attributes:
         joints: Their names.
-        positions: Those of the points [rad or m].  # (n, joints)
+        positions: Positions at the points [rad or m].  # (n, joints)
         end: Simulated time at which the trajectory ends [s].
     """
 

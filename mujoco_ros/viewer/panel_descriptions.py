@@ -67,7 +67,6 @@ class GroupInfo:
 
     Attributes:
         name: Name of the state; empty without one.
-        items: The items.
     """
 
     name: str

@@ -25,7 +25,7 @@ class ScreenProjection:
         focal: Focal length [px].
         width: Of the screen [px].
         height: Of the screen [px].
-        orthographic: Whether the scale is that of a depth of 1 m everywhere.
+        orthographic: Whether the scale is everywhere as at a depth of 1 m.
     """
 
     position: np.ndarray

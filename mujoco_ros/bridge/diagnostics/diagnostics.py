@@ -262,11 +262,10 @@ class Diagnostics(Component):
         """Open the topic.
 
         Args:
-            context: The node.
-            components: Those that report a row, in the executor's thread.
+            components: The components; some report rows, in the executor's thread.
 
         Raises:
-            ValueError: A row has no name, or that of another.
+            ValueError: A row has no name, or another row has the same one.
         """
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status

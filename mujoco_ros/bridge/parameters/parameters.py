@@ -54,7 +54,9 @@ def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> A
         UserInputError: The settings contradict each other.
     """
     start = f"{prefix}."
-    own = {name.removeprefix(start): it for name, it in values.items() if name.startswith(start)}
+    own = {
+        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
+    }
     if not own:
         return settings
     try:

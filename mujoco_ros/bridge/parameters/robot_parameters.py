@@ -62,9 +62,9 @@ TRAJECTORY_JOINTS = ParameterSpec(
     f"{_TRAJECTORY}joints", (), "Joints that trajectories may name", fixed=True
 )
 _OF_TRAJECTORIES = _specs(TrajectorySettings, _TRAJECTORY)
-TRAJECTORY = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" not in it.name}
+TRAJECTORY = {name: spec for name, spec in _OF_TRAJECTORIES.items() if "<joint>" not in spec.name}
 """Field of TrajectorySettings to its parameter."""
-TOLERANCES = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" in it.name}
+TOLERANCES = {name: spec for name, spec in _OF_TRAJECTORIES.items() if "<joint>" in spec.name}
 """Field of TrajectorySettings to its parameter for each joint."""
 GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint or tendon of the gripper", fixed=True)
 GRIPPER = _specs(GripperSettings, _GRIPPER)

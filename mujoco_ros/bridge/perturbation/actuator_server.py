@@ -168,7 +168,7 @@ class ActuatorServer(Component):
             served.slots = slots_of(self._simulation.model, known)
 
     def finish(self) -> None:
-        """Open the topics of new robots; close those of deleted robots."""
+        """Open the topics of new robots; close the topics of deleted ones."""
         synchronize(self._served, self._next, self._serve, self._close)
 
     def _serve(self, _part: Part, actuators: _Actuators) -> _Served:

@@ -54,8 +54,8 @@ class WrenchServer(Component):
         ParameterSpec(
             "external_wrench_axes",
             "frame",
-            "Axes of the messages on external_wrench: those of the frame they name, or of the "
-            "world; they act at the origin of the frame either way",
+            "Axes of the messages on external_wrench: the frame that they name, or the world; they "
+            "act at the origin of the frame either way",
             choices=("frame", "world"),
         ),
     )
@@ -74,7 +74,7 @@ class WrenchServer(Component):
         self._next = plant.model, plant.layout, named_frames(plant.model, plant.layout)
 
     def finish(self) -> None:
-        """Open the topics of new robots; close those of deleted robots."""
+        """Open the topics of new robots; close the topics of deleted ones."""
         self._model, self._layout, self._frames = self._next
         namespaces = dict.fromkeys(["", *(robot.namespace for robot in self._layout.robots)])
         synchronize(self._open, namespaces, self._subscribe, self._endpoints.close)
@@ -87,7 +87,7 @@ class WrenchServer(Component):
         """
         own = (robot for robot in self._layout.robots if robot.namespace == namespace)
         names = [*(robot.frame_prefix + name for robot in own), name]
-        frame = next((self._frames[it] for it in names if it in self._frames), None)
+        frame = next((self._frames[known] for known in names if known in self._frames), None)
         if frame is None:
             movable = [n for n, f in self._frames.items() if can_move(self._model, f.body)]
             raise unknown("frame", name, movable)
@@ -173,7 +173,6 @@ class PullServer(Component):
         """Open the topic.
 
         Args:
-            context: The node.
             find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
         """
         self._endpoints, self._simulation = context.endpoints, context.simulation
@@ -308,7 +307,7 @@ class MocapServer(Component):
             topic.row = self._next[name].mocap if name in self._next else -1
 
     def finish(self) -> None:
-        """Open topics for new mocap bodies; close those of deleted ones."""
+        """Open topics for new mocap bodies; close the topics of deleted ones."""
         synchronize(self._topics, self._next, self._subscribe, self._close)
 
     def _subscribe(self, name: str, body: MocapBody) -> _MocapTopic:

@@ -109,7 +109,7 @@ class PhysicsParameters(Component):
         """Show the options of a world that was loaded."""
         if self._fresh:
             self._requested = self._simulation.options
-            self._parameters.show({it.name: _of(self._requested, it) for it in self._specs})
+            self._parameters.show({spec.name: _of(self._requested, spec) for spec in self._specs})
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject options with which the engine does not run the model."""

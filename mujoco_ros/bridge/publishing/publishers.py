@@ -186,7 +186,6 @@ class Publishers(Component):
         joint states at ticks only.
 
         Args:
-            context: The node.
             frames: Returns the frames on /tf.
             all_at_last_step: Whether every topic is published after the last step that was
                 requested from `context.run`.
@@ -223,7 +222,7 @@ class Publishers(Component):
     @property
     def topics(self) -> dict[TopicPublisher, Topic]:
         """Topics by their publishers, without /clock."""
-        return {publisher: it.topic for publisher, it in self._stage.topics.items()}
+        return {publisher: serialized.topic for publisher, serialized in self._stage.topics.items()}
 
     @property
     def names(self) -> list[str]:
@@ -232,7 +231,11 @@ class Publishers(Component):
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
-        lost = {it.topic: it.lost for it in (self._clock, *self._stage.topics) if it.lost}
+        lost = {
+            publisher.topic: publisher.lost
+            for publisher in (self._clock, *self._stage.topics)
+            if publisher.lost
+        }
         before, self._reported = self._reported, sum(lost.values())
         new = self._reported - before
         return DiagnosticReport(
@@ -259,7 +262,11 @@ class Publishers(Component):
         """Open the publishers that only the next plant has."""
         plan = self._drafted
         assert plan is not None
-        self._next = _Stage(plan, {self._open(it): it for it in plan.contents}, self._settings)
+        self._next = _Stage(
+            plan,
+            {self._open(serialized): serialized for serialized in plan.contents},
+            self._settings,
+        )
         self._next.arrange(self._settings)
 
     def commit(self) -> None:
@@ -388,5 +395,5 @@ class Publishers(Component):
         return self._pool.open(type(topic.message), topic.name, topic.qos)
 
     def _close_others(self) -> None:
-        """Close all publishers except /clock and those of the current plant."""
+        """Close all publishers except /clock and the publishers of the current plant."""
         self._pool.close_others((self._clock, *self._stage.topics))

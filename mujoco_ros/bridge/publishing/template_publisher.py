@@ -53,7 +53,6 @@ class SerializedTopic:
     """A topic and the template of its message.
 
     Attributes:
-        topic: The topic.
         is_labelled: Whether ``header.frame_id`` of its message names the epoch.
     """
 
@@ -87,7 +86,7 @@ class Batch:
             topics: Topics by their publishers.
             arrays: Source arrays by name, whose content changes in place.
         """
-        sizes = [(len(it.template.data) + 7) // 8 * 8 for it in topics.values()]
+        sizes = [(len(serialized.template.data) + 7) // 8 * 8 for serialized in topics.values()]
         buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
         self._parts: list[tuple[TopicPublisher, memoryview]] = []
         destinations: dict[str, list[int]] = {}

@@ -50,7 +50,6 @@ def true_topics(
     """Yield a topic ``ground_truth/…`` for each topic with numbers that channels change.
 
     Args:
-        topics: The topics.
         layout: The robots.
         measured: Arrays and addresses of the numbers that channels change.
     """
@@ -58,7 +57,10 @@ def true_topics(
         sources = topic.numbers.values()
         if topic.robot is None or topic.rate == "controller_state":
             continue
-        if any((_STORED.get(it.array, it.array), it.address) in measured for it in sources):
+        if any(
+            (_STORED.get(source.array, source.array), source.address) in measured
+            for source in sources
+        ):
             namespace = layout.robots[topic.robot].namespace
             own = topic.name.removeprefix(f"{namespace}/") if namespace else topic.name
             yield replace(
@@ -107,7 +109,6 @@ class TopicPlan:
         """Plan the topics of a plant.
 
         Args:
-            plant: The plant.
             now: Returns the simulated time of the sample [s].
             frames: The frames on /tf.
             wrench_sign: Sign of wrenches.
@@ -197,7 +198,9 @@ class TopicPlan:
         if frames.moving:
             moving = frames.moving
             if self._measured is not None:
-                moving = [(*it[:2], _MEASURED.get(it[2], it[2]), it[3]) for it in moving]
+                moving = [
+                    (*frame[:2], _MEASURED.get(frame[2], frame[2]), frame[3]) for frame in moving
+                ]
             transforms = transform_topic(moving)
             topics.append(transforms)
             if self._measured is not None:
@@ -210,7 +213,7 @@ class TopicPlan:
         return "" if topic.robot is None else self._robots[topic.robot].name
 
     def rate(self, topic: Topic, rates: dict[str, float]) -> float:
-        """Return the rate of a topic [Hz]: that of its robot, or else of `rates`."""
+        """Return the rate of a topic [Hz]: its robot's own rate, or else the rate in `rates`."""
         own = {} if topic.robot is None else self._robots[topic.robot].publish_rate
         rate = own.get(topic.rate)
         return rates[topic.rate] if rate is None else rate

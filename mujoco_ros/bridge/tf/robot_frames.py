@@ -147,7 +147,6 @@ def plan_frames(
     """Return the frames to publish; each has exactly one parent.
 
     Args:
-        model: The model.
         layout: Its robots.
         mode: ``base``: the root of each robot, free objects, cameras that track a body, and
             sensors that are in no robot_description; robot_state_publisher publishes the rest;
@@ -219,11 +218,11 @@ def _add_sensors(
     plan: FramePlan, model: mujoco.MjModel, robot: RobotLayout, known: frozenset[str]
 ) -> None:
     fixed: dict[str, _Fixed] = {
-        name: (name, it.body, np.array(it.position), np.array(it.quat_wxyz))
+        name: (name, at.body, np.array(at.position), np.array(at.quat_wxyz))
         for sensor in robot.every_sensor
-        if (it := sensor.frame).body >= 0 and (name := robot.sensor_frame(it))
+        if (at := sensor.frame).body >= 0 and (name := robot.sensor_frame(at))
     }
-    fixed |= {it.frame: _at_site(model, it.site, it.frame) for it in robot.lidars}
+    fixed |= {lidar.frame: _at_site(model, lidar.site, lidar.frame) for lidar in robot.lidars}
     frames = list(fixed.values())
     frames += [_at_camera(model, camera) for camera in robot.cameras if _is_fixed(model, camera)]
     for frame, body, position, quat in frames:
@@ -310,7 +309,6 @@ class StaticFrames(Component):
         """Publish the frames.
 
         Args:
-            context: The node.
             descriptions: The robot_descriptions, built before.
         """
         self._endpoints, self._descriptions = context.endpoints, descriptions
@@ -331,7 +329,7 @@ class StaticFrames(Component):
         self._next = plant, plan_frames(plant.model, plant.layout, self._mode, described)
 
     def finish(self) -> None:
-        """Publish the static frames, unless they are those of the previous plant."""
+        """Publish the static frames, unless the previous plant had the same ones."""
         static = self._next[1].static
         if static == self._published:
             return

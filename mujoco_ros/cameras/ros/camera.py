@@ -177,7 +177,6 @@ class CameraSource(FrameSource):
         """Open the topics of a camera.
 
         Args:
-            camera: The camera.
             segmentation: Numbers of the objects in the model.
             legend: Meaning of these numbers, published once.
             publishers: Opens the topics.
@@ -238,7 +237,7 @@ class CameraSource(FrameSource):
                 self.send(self._publishers[topic], message)
 
     def _subscribed(self) -> list[str]:
-        return [topic for topic, it in self._publishers.items() if it.subscriptions]
+        return [topic for topic, publisher in self._publishers.items() if publisher.subscriptions]
 
     def _render(self, products: set[str], snapshot: StateSnapshot) -> Images:
         """Return images by product; none without OpenGL."""

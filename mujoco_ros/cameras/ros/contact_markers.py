@@ -59,7 +59,6 @@ class ContactMarkers:
         """Return the markers of contacts, valid until the next call.
 
         Args:
-            contacts: The contacts.
             stamp: Their time.
             force_scale: Length of an arrow per newton [m/N].
         """

@@ -38,7 +38,6 @@ class FrameScheduler:
         """Create the sources of the current model.
 
         Args:
-            state: The state.
             create_sources: Called for each model of `state`.
             clock: Returns wall time [s].
         """
@@ -84,7 +83,7 @@ class FrameScheduler:
 
     def _deliveries(self) -> Iterator[FrameDelivery]:
         """Yield what delivers the frames of each source that can be late."""
-        return (it.delivery for it in self.sources if it.delivery is not None)
+        return (source.delivery for source in self.sources if source.delivery is not None)
 
     def _deliver(self, at: float) -> None:
         """Publish late frames that arrive at a simulated time [s]; a reset discards them."""

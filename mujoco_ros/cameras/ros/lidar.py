@@ -26,7 +26,7 @@ class LidarSource(FrameSource):
     def __init__(
         self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
     ) -> None:
-        """Open the topic of a lidar in `model`; `seed` is that of the noise and the delivery."""
+        """Open the topic of a lidar in `model`; `seed` is for the noise and the delivery."""
         message_type, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
         name = lidar_topics(lidar)
         self._publisher = publishers.open(message_type, f"{name}/{topic}", SENSOR)

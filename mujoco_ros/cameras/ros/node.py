@@ -48,7 +48,6 @@ class CameraDiagnostics:
         """Start the timer.
 
         Args:
-            node: The node.
             sources: Returns the frame sources.
             renderer: Returns the row of the renderer.
             now: Returns the simulated time [s].
@@ -62,7 +61,9 @@ class CameraDiagnostics:
         """Publish the statistics since the last call."""
         now = self._now()
         elapsed, self._before = now - self._before, now
-        rows: dict[str, Row] = {it.name: partial(source_row, it, elapsed) for it in self._sources()}
+        rows: dict[str, Row] = {
+            source.name: partial(source_row, source, elapsed) for source in self._sources()
+        }
         self._publisher.publish(now, rows | {"drawing": self._renderer})
 
 
@@ -173,7 +174,7 @@ class CameraNode(Node, ParameterListener):
         model, layout = state.model, state.layout
         state.beat(_OPENING_S)
         segmentation = Segmentation(model)
-        labels = {number: asdict(it) for number, it in segmentation.legend(layout).items()}
+        labels = {number: asdict(label) for number, label in segmentation.legend(layout).items()}
         legend = String(data=json.dumps(labels))
         sources: list[FrameSource] = [
             *(
@@ -183,7 +184,7 @@ class CameraNode(Node, ParameterListener):
             *(LidarSource(lidar, model, pool, seed) for lidar in layout.every_lidar),
             ContactSource(model, layout, pool),
         ]
-        pool.close_others(p for it in sources for p in (*it.publishers, *it.latched))
+        pool.close_others(p for source in sources for p in (*source.publishers, *source.latched))
         specs = {spec.name: spec for source in sources for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
         new = [spec for name, spec in specs.items() if name not in self._settings.names]

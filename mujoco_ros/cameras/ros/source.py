@@ -67,13 +67,12 @@ class FrameDelivery:
     @property
     def next_arrival(self) -> float:
         """Simulated time at which the next frame arrives [s]; inf if none is in flight."""
-        return min((it.arrival for it in self._in_flight), default=math.inf)
+        return min((frame.arrival for frame in self._in_flight), default=math.inf)
 
     def begin(self, time: float, *, at_once: bool = False) -> bool:
         """Begin the frame of a simulated time [s]; return whether it will arrive.
 
         Args:
-            time: The time.
             at_once: Whether it is neither late nor lost; it overtakes those in flight.
         """
         settings, self._open = self.settings, None
@@ -102,7 +101,7 @@ class FrameDelivery:
         if frame is None or not frame.messages:
             return
         self._in_flight.append(frame)
-        size = sum(it.size for it in self._in_flight)
+        size = sum(waiting.size for waiting in self._in_flight)
         while size > LARGEST_BYTES:
             size -= self._in_flight.popleft().size
             self.lost += 1
@@ -117,16 +116,16 @@ class FrameDelivery:
         if self._in_flight[-1].time > time + _ROUNDING_S:
             self.discard()
             return
-        arrived = [it for it in self._in_flight if it.arrival <= time + _ROUNDING_S]
+        arrived = [frame for frame in self._in_flight if frame.arrival <= time + _ROUNDING_S]
         if not arrived:
             return
         latest, published = -math.inf, 0
-        for frame in sorted(arrived, key=lambda it: it.arrival):
+        for frame in sorted(arrived, key=lambda frame: frame.arrival):
             if frame.time >= latest:
                 latest, published = frame.time, published + 1
                 for publisher, message in frame.messages:
                     publisher.send(message)
-        remaining = deque(it for it in self._in_flight if it.time > latest)
+        remaining = deque(frame for frame in self._in_flight if frame.time > latest)
         self.lost += len(self._in_flight) - len(remaining) - published
         self._in_flight = remaining
 
@@ -290,7 +289,7 @@ class FrameSource(ABC):
         delivery = self.delivery
         if delivery is not None and not delivery.begin(snapshot.time, at_once=at_once):
             return
-        self.untried = {it for it in self.untried if not it.subscriptions}
+        self.untried = {publisher for publisher in self.untried if not publisher.subscriptions}
         self.publish(snapshot)
         if delivery is not None:
             delivery.end()
@@ -303,7 +302,7 @@ class FrameSource(ABC):
     @property
     def joined(self) -> bool:
         """Return whether a subscription has matched since the last frame."""
-        return any(it.joined and it.subscriptions for it in self.publishers)
+        return any(publisher.joined and publisher.subscriptions for publisher in self.publishers)
 
     @property
     def is_new(self) -> bool:

@@ -63,7 +63,7 @@ class Frames:
     def names(self) -> list[str]:
         """Return the names of all frames, bodies first."""
         published = list(self._published)
-        parents = {it.parent for name in published if (it := self._published.get(name))}
+        parents = {frame.parent for name in published if (frame := self._published.get(name))}
         return [*self._bodies, *sorted({*published, *parents} - self._bodies.keys())]
 
     def pose(self, frame: str) -> Pose | None:
@@ -97,14 +97,14 @@ class Frames:
         """Return the pose of a frame without parent, by the nearest body below it."""
         if self._children is None:
             self._children = {}
-            for name, it in sorted(self._published.items()):
-                self._children.setdefault(it.parent, []).append(name)
+            for name, frame in sorted(self._published.items()):
+                self._children.setdefault(frame.parent, []).append(name)
         searched, waiting = {root}, deque([(root, Pose())])
         while waiting and len(searched) < _MOST_BELOW:
             frame, in_root = waiting.popleft()
             for name in self._children.get(frame, ()):
-                it = self._published[name]
-                below = in_root @ Pose(position=it.position, quat_wxyz=it.quat_wxyz)
+                frame = self._published[name]
+                below = in_root @ Pose(position=frame.position, quat_wxyz=frame.quat_wxyz)
                 body = self._body_pose(name)
                 if body is not None:
                     return body @ below.inverse()
@@ -120,7 +120,6 @@ class PlacedText(NamedTuple):
 
     Attributes:
         position: Its middle in ``world`` [m].  # (3,)
-        text: The text.
         colour: Red, green, blue and opacity in 0..1.
     """
 

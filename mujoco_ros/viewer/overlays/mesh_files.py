@@ -124,8 +124,8 @@ class _Expanded(NamedTuple):
 class MeshFiles:
     """Triangles of mesh files, which are read once, by a process of their own.
 
-    A file that cannot be read is tried again while a topic uses it. Each topic has places for
-    files of its own, so that one cannot take those of the others.
+    A file that cannot be read is tried again while a topic uses it. Each topic has its
+    own file slots.
     """
 
     def __init__(self, files: FileAccess) -> None:
@@ -144,15 +144,15 @@ class MeshFiles:
     def problems(self) -> Mapping[str, str]:
         """Why files of the shown topics cannot be drawn, by their URI."""
         topics = self._expanded.values()
-        used = dict.fromkeys(uri for it in topics for uri in it.uris)
-        found = {it.excess: _TOO_MANY for it in topics if it.excess}
-        return found | {uri: it.problem for uri in used if (it := self._known[uri]).problem}
+        used = dict.fromkeys(uri for expanded in topics for uri in expanded.uris)
+        found = {expanded.excess: _TOO_MANY for expanded in topics if expanded.excess}
+        return found | {uri: file.problem for uri in used if (file := self._known[uri]).problem}
 
     def follow(self, topics: Collection[str]) -> None:
         """Keep what these topics use, and have their files read; call it before each frame."""
         for topic in self._expanded.keys() - set(topics):
             del self._expanded[topic]
-        used = {uri for it in self._expanded.values() for uri in it.uris}
+        used = {uri for expanded in self._expanded.values() for uri in expanded.uris}
         if len(self._known) > _MOST_FILES:
             for uri in self._known.keys() - used:
                 del self._known[uri]
@@ -168,14 +168,13 @@ class MeshFiles:
         After more shapes than can be drawn, further meshes have no triangles.
 
         Args:
-            topic: The topic.
             shapes: Its shapes; the same object if they are the same.
         """
         version = self._version  # before the meshes are used: they may arrive meanwhile
         before = self._expanded.get(topic)
         if before is not None and before.shapes is shapes and before.version == version:
             return before.drawn
-        named = list(dict.fromkeys(it.mesh for it in shapes if it.kind is ShapeKind.MESH))
+        named = list(dict.fromkeys(shape.mesh for shape in shapes if shape.kind is ShapeKind.MESH))
         uris, excess = set(named[:_MOST_FILES]), "".join(named[_MOST_FILES:][:1])
         if excess:
             self._log(excess, _TOO_MANY)
@@ -184,11 +183,11 @@ class MeshFiles:
         drawn: Sequence[Shape] = shapes
         if uris:
             drawn = []
-            for it in shapes:
-                if it.kind is not ShapeKind.MESH:
-                    drawn.append(it)
-                elif it.mesh in uris and len(drawn) <= MOST_DRAWN:
-                    drawn += self._triangles(it)
+            for shape in shapes:
+                if shape.kind is not ShapeKind.MESH:
+                    drawn.append(shape)
+                elif shape.mesh in uris and len(drawn) <= MOST_DRAWN:
+                    drawn += self._triangles(shape)
         self._expanded[topic] = _Expanded(shapes, version, uris, excess, drawn)
         return drawn
 

@@ -55,7 +55,7 @@ def applied(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
 _LENGTH_M = 0.4
 """Distance of the far end."""
 _VIEW_RADIUS = 0.3
-"""Of lines, as a share of that of arrows."""
+"""Radius of lines, as a share of the radius of arrows."""
 
 
 def fields_of_view(scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
@@ -177,7 +177,7 @@ def _turn(
 
 
 _PATH_RADIUS = 0.4
-"""Of lines, as a share of that of arrows."""
+"""Radius of lines, as a share of the radius of arrows."""
 
 
 class JointPaths:
@@ -196,10 +196,16 @@ class JointPaths:
         if scene.model is not self._model:
             self._model, self._data = scene.model, mujoco.MjData(scene.model)
             self._drawn = {}
-        self._drawn = {topic: it for topic, it in self._drawn.items() if topic in paths}
+        self._drawn = {
+            topic: path_and_places
+            for topic, path_and_places in self._drawn.items()
+            if topic in paths
+        }
         for topic, path in paths.items():
             if topic not in self._drawn or self._drawn[topic][0] is not path:
-                places = [self._places(scene, it, path) for it in _moved_robots(scene, topic, path)]
+                places = [
+                    self._places(scene, robot, path) for robot in _moved_robots(scene, topic, path)
+                ]
                 self._drawn[topic] = path, [place for of_robot in places for place in of_robot]
         return [
             geom
@@ -226,10 +232,12 @@ class JointPaths:
 
 def _moved_robots(scene: OverlayScene, topic: str, path: JointPath) -> list[RobotLayout]:
     """Return the robot with the joints whose namespace the topic is in, or else all with them."""
-    able = [it for it in scene.layout.robots if set(path.joints) <= set(it.joints.names)]
-    within = [it for it in able if it.namespace and topic.startswith(f"/{it.namespace}/")]
-    longest = max((len(it.namespace) for it in within), default=0)
-    return [it for it in within if len(it.namespace) == longest] or able
+    able = [robot for robot in scene.layout.robots if set(path.joints) <= set(robot.joints.names)]
+    within = [
+        robot for robot in able if robot.namespace and topic.startswith(f"/{robot.namespace}/")
+    ]
+    longest = max((len(robot.namespace) for robot in within), default=0)
+    return [robot for robot in within if len(robot.namespace) == longest] or able
 
 
 def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:

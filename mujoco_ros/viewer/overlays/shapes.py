@@ -16,7 +16,6 @@ class OverlayScene:
     """A state after ``mj_forward`` and its inputs.
 
     Attributes:
-        model: The model.
         data: Its state.
         geom_group: Groups of its geoms in the simulation, where all are shown.  # (ngeom,)
         layout: Its robots.
@@ -107,7 +106,7 @@ def outline(corners: Sequence[np.ndarray], radius: float, colour: Colour) -> lis
 
 
 def frame_length(model: mujoco.MjModel) -> float:
-    """Return the length of the axes of frames, that of MuJoCo's own [m]."""
+    """Return the length of the axes of frames, as MuJoCo draws its own [m]."""
     return float(model.vis.scale.framelength * model.stat.meansize)
 
 

@@ -62,7 +62,6 @@ class CamerasPanel(Panel):
         """Show cameras of a state.
 
         Args:
-            state: The state.
             images: Receives the images.
             in_scene: Returns whether the images are drawn in the scene, too.
         """
@@ -97,7 +96,7 @@ class CamerasPanel(Panel):
         self._is_visible = False
 
     def _replace_cameras(self, cameras: list[CameraKey]) -> None:
-        """Keep the selection, also that of none, unless all cameras that it is about are gone."""
+        """Keep the selection, even an empty one, unless all its cameras are gone."""
         concerned = self.selected or set(self._cameras)
         self.selected &= set(cameras)
         if concerned.isdisjoint(cameras):
@@ -134,8 +133,10 @@ class CamerasPanel(Panel):
             image = self._images.newest.get(key)
             if key.camera not in self.selected or key not in self._textures or image is None:
                 continue
-            projected = [projection.project(it) for it in image_corners(viewer.data, camera)]
-            corners = [it for it in projected if it is not None]
+            projected = [
+                projection.project(corner) for corner in image_corners(viewer.data, camera)
+            ]
+            corners = [corner for corner in projected if corner is not None]
             if len(corners) == len(projected):
                 self._build_image_in_scene(key, image, np.array(corners))
 
@@ -160,7 +161,7 @@ class CamerasPanel(Panel):
             yield from super().windows()
 
     def settings(self) -> dict[str, Any]:
-        """Return the selected cameras, those of which none is selected, and the kind of image."""
+        """Return the selected cameras, the cameras of an empty selection, and the kind of image."""
         none_of = [] if self.selected else self._cameras
         return {
             "selected": sorted(map(list, self.selected)),
@@ -309,7 +310,7 @@ def _label(camera: CameraKey) -> str:
 
 def _keys(kept: Any) -> list[CameraKey]:
     """Return the valid ones among kept cameras."""
-    pairs = [it for it in kept if isinstance(it, list)] if isinstance(kept, list) else []
+    pairs = [entry for entry in kept if isinstance(entry, list)] if isinstance(kept, list) else []
     return [
         (pair[0], pair[1])
         for pair in pairs

@@ -124,7 +124,7 @@ class DeclaredWindows(Panel):
     def _build_field(
         self, key: tuple[str, ...], node: str, item: FieldInfo
     ) -> tuple[ParameterInfo, Any, bool] | None:
-        """Build the field of a setting, which shows the edited value, else that of the parameter.
+        """Build the field of a setting, with the edited value, else the value of the parameter.
 
         Args:
             key: That of the edited value.
@@ -164,7 +164,6 @@ class DeclaredWindows(Panel):
         Args:
             key: Topic of the panel, name of the group, and number of the form in it.
             node: Full name of the node with the parameters.
-            form: The form.
             is_active: Whether its service can be called.
         """
         topic, group, number = key

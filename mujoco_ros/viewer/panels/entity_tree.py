@@ -28,17 +28,16 @@ def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> d
     Args:
         assembly: The scene.
         layout: Its robots.
-        entity: An entity of it.
 
     Returns:
         Values by their names in ``~/set_joints``; none if the entity cannot move.
     """
     model, start = assembly.model, initial_state(assembly, layout)
     values: dict[str, Any] = {}
-    for name, it in settable_joints(model, layout).items():
-        if model.jnt_bodyid[it.joint] in entity.bodies:
-            values[f"{name}.position"] = float(start.qpos[model.jnt_qposadr[it.joint]])
-            values[f"{name}.velocity"] = float(start.qvel[model.jnt_dofadr[it.joint]])
+    for name, settable in settable_joints(model, layout).items():
+        if model.jnt_bodyid[settable.joint] in entity.bodies:
+            values[f"{name}.position"] = float(start.qpos[model.jnt_qposadr[settable.joint]])
+            values[f"{name}.velocity"] = float(start.qvel[model.jnt_dofadr[settable.joint]])
     if entity.free is not None:
         q, v = entity.free
         quat = start.qpos[q + 3 : q + 7]
@@ -85,7 +84,6 @@ class EntityTree:
         """Build the node of an entity.
 
         Args:
-            entity: The entity.
             viewer: The viewer, whose selection and camera change.
             acts: Whether the entity can be changed.
         """
@@ -180,9 +178,9 @@ class EntityTree:
             if robot.name != entity.name or entity.kind is not EntityKind.ROBOT:
                 continue
             for kind, sensors in robot.sensors.items():
-                for it in sensors:
-                    body = int(model.site_bodyid[it.site]) if it.site >= 0 else entity.root
-                    yield f"{it.name} ({kind})", body
+                for sensor in sensors:
+                    body = int(model.site_bodyid[sensor.site]) if sensor.site >= 0 else entity.root
+                    yield f"{sensor.name} ({kind})", body
             for camera in robot.cameras:
                 yield f"{camera.name} (camera)", camera.body
             for lidar in robot.lidars:
@@ -196,7 +194,7 @@ class EntityTree:
         elif entity.free is not None or entity.mocap is not None or not entity.bodies:
             body = entity.root
         else:
-            body = max(entity.bodies, key=lambda it: _depth(model, it))
+            body = max(entity.bodies, key=lambda body: _depth(model, body))
         return str(model.body(body).name)
 
 

@@ -1,4 +1,4 @@
-"""The panel "Interactive markers": selects, moves and presses those of other nodes."""
+"""The panel "Interactive markers": selects, moves and presses markers of other nodes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -186,7 +186,11 @@ class InteractiveMarkersPanel(Panel):
         if marker.menu:
             imgui.SeparatorText("Menu")
             name = next(
-                (it.name for it in marker.controls if it.mode is InteractionMode.MENU),
+                (
+                    control.name
+                    for control in marker.controls
+                    if control.mode is InteractionMode.MENU
+                ),
                 marker.controls[0].name if marker.controls else "",
             )
             self._build_menu(marker.menu, partial(self._markers.select, key, name))
@@ -219,14 +223,14 @@ class InteractiveMarkersPanel(Panel):
     def _build_menu(
         self, entries: Sequence[MarkerMenuEntry], choose: Callable[[int], object]
     ) -> None:
-        for it in entries:
-            with scope(str(it.number)):
-                if it.entries:
-                    with tree(it.title) as is_open:
+        for entry in entries:
+            with scope(str(entry.number)):
+                if entry.entries:
+                    with tree(entry.title) as is_open:
                         if is_open:
-                            self._build_menu(it.entries, choose)
-                elif button(it.title, enabled=it.is_selectable, tip=_tip(it)):
-                    choose(it.number)
+                            self._build_menu(entry.entries, choose)
+                elif button(entry.title, enabled=entry.is_selectable, tip=_tip(entry)):
+                    choose(entry.number)
 
     def _marker(self) -> InteractiveMarkerInfo | None:
         """Return the selected marker, if it is there."""

@@ -101,7 +101,7 @@ class OverlaysPanel(Panel):
                 fields_of_view,
                 "What each camera shows, with the images\nof those that are selected in Cameras.",
             ),
-            _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand those of all bodies."),
+            _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand of all bodies."),
         }
         self.shown = {name: name == "External wrenches" for name in self._overlays}
         self.scale = Scale()

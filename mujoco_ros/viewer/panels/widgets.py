@@ -308,7 +308,7 @@ class PoseFields:
         quat = tuple(pose[3:])
         shown = self._angles(quat)
         (position, is_moved), (angles, is_turned) = (
-            number_row([f"##{name}.{it}" for it in names], values, caption, names)
+            number_row([f"##{name}.{axis}" for axis in names], values, caption, names)
             for (caption, names), values in zip(_ROWS, (pose[:3], shown), strict=True)
         )
         if angles != shown:

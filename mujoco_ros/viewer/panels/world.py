@@ -86,7 +86,7 @@ class OfferedList(ABC):
             for model in models if is_visible else ():
                 if wanted in f"{model.file} {model.description}".casefold():
                     self.build_item(model)
-        self.build_action(next((it for it in models if it.uri == self.chosen), None))
+        self.build_action(next((model for model in models if model.uri == self.chosen), None))
 
     def build_item(self, model: OfferedModel) -> None:
         """Build an item."""
@@ -225,7 +225,7 @@ class WorldPanel(Panel):
         # The parameters name the folders of files.
         if models is not self._pictured and self._clients.parameters.known:
             self._pictured = models
-            self._images.request([it.uri for it in models])
+            self._images.request([model.uri for model in models])
 
     @messages.handler
     def on_exit(self, _: messages.ExitEvent) -> None:
@@ -256,6 +256,6 @@ class WorldPanel(Panel):
             part.build()
         sent = (self._tree.latest, self._spawn.latest, self._worlds.latest)
         latest = self._clients.latest_request()
-        if latest is not None and any(latest is it for it in sent):
+        if latest is not None and any(latest is request for request in sent):
             imgui.Separator()
             widgets.request_result(latest)

@@ -43,7 +43,7 @@ class StateSetter:
         requests: Requests,
         parameters: SimulatorParameters,
     ) -> None:
-        """Use the service of the node that has the `parameters`; `node` is that of the viewer."""
+        """Use the service of the node that has the `parameters`; `node` is the viewer's own."""
         self._post = partial(later, node)
         self._caller, self._requests, self._parameters = caller, requests, parameters
         self._wanted: dict[str, Any] = {}
@@ -68,7 +68,6 @@ class StateSetter:
 
         Args:
             name: The request as it is displayed.
-            values: The values.
         """
         values = dict(values)
         return self._requests.submit(

@@ -63,7 +63,9 @@ class DeclaredPanels:
         """Set a parameter of the node of a panel."""
         parameters = self._of(node)
         if parameters is None:  # it ended in this moment
-            return self._requests.submit(f"set {parameter}", lambda it: it.fail(f"{node} is gone"))
+            return self._requests.submit(
+                f"set {parameter}", lambda request: request.fail(f"{node} is gone")
+            )
         return parameters.set({parameter: value})
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
@@ -77,7 +79,7 @@ class DeclaredPanels:
         """
         parameters = self._of(node)
         if parameters is None:
-            return self._requests.submit(label, lambda it: it.fail(f"{node} is gone"))
+            return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
         if not service:
             return parameters.set(values)
 

@@ -105,6 +105,7 @@ class EntityRequests:
 def _offered(messages: Iterable[Any], field: str) -> tuple[OfferedModel, ...]:
     """Return the models or worlds of a response, sorted by the names of their files."""
     found = (
-        OfferedModel(uri=getattr(it, field, it).uri, description=it.description) for it in messages
+        OfferedModel(uri=getattr(message, field, message).uri, description=message.description)
+        for message in messages
     )
-    return tuple(sorted(found, key=lambda it: it.file))
+    return tuple(sorted(found, key=lambda model: model.file))

@@ -56,10 +56,9 @@ def reader(path: str) -> Callable[[Any], float]:
 
 
 def message_time(message: Any, now: float) -> float:
-    """Return the time of a message: that of its stamp [s].
+    """Return the time of a message: its stamp [s].
 
     Args:
-        message: The message.
         now: Simulated time, for a message without a stamp, or with one of another clock [s].
     """
     header = getattr(message, "header", message)
@@ -123,7 +122,6 @@ class _Input:
     Attributes:
         kind: Type of its messages.
         message: Class of its messages.
-        subscription: The subscription.
         reads: Functions that read the watched fields, by path.
     """
 
@@ -191,7 +189,7 @@ class FieldSubscriber:
         """Return the type of a topic: of several, the first that is published."""
         if len(kinds) > 1:
             offers = self._endpoints.node.get_publishers_info_by_topic(topic)
-            kinds = sorted({it.topic_type for it in offers}) or kinds
+            kinds = sorted({offer.topic_type for offer in offers}) or kinds
         return kinds[0]
 
     def _match(self) -> None:
@@ -212,7 +210,7 @@ class FieldSubscriber:
         offers = self._endpoints.node.get_publishers_info_by_topic(topic)
         if message is None or not offers:
             return
-        qos = subscription_qos([it.qos_profile for it in offers], _DEPTH)
+        qos = subscription_qos([offer.qos_profile for offer in offers], _DEPTH)
         receive = partial(self._receive, topic)
         try:
             subscription = self._endpoints.subscription(message, topic, receive, qos, raw=True)

@@ -82,7 +82,6 @@ class ViewerNode:
     """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later.
 
     Attributes:
-        node: The node.
         clients: The clients that panels use.
     """
 
@@ -125,7 +124,7 @@ class ViewerNode:
         self._commands = CommandPublisher(requests, endpoints, now, setter)
         inputs = (images, drawings, markers, drive, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
-        self._ticks = [guarded(it.tick) for it in ticking]
+        self._ticks = [guarded(client.tick) for client in ticking]
         self.clients = Clients(
             simulation=run_state,
             parameters=parameters,

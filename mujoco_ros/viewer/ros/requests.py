@@ -158,7 +158,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray | array):
         return value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(it) for it in value]
+        return [_plain(element) for element in value]
     return value
 
 

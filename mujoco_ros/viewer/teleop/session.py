@@ -253,7 +253,7 @@ class TeleopSession:
         actions[value](self)
 
     def _request_transition(self, value: Any) -> None:
-        if not isinstance(value, list) or [type(it) for it in value] != [str, str]:
+        if not isinstance(value, list) or [type(entry) for entry in value] != [str, str]:
             raise UserInputError("a transition is a list of a controller and a label")
         self._clients.controllers.change_state(*value)
 
@@ -281,7 +281,7 @@ class TeleopSession:
 
 
 def _scaled(deflections: Vector, fastest: Vector) -> Vector:
-    x, y, z = (share * it for share, it in zip(deflections, fastest, strict=True))
+    x, y, z = (share * speed for share, speed in zip(deflections, fastest, strict=True))
     return x, y, z
 
 
@@ -292,9 +292,9 @@ def _deflections(name: str, value: Any) -> Vector:
         UserInputError: They are none.
     """
     if not isinstance(value, list) or not (
-        len(value) == 3 and all(type(it) in (int, float) for it in value)
+        len(value) == 3 and all(type(number) in (int, float) for number in value)
     ):
         raise UserInputError(f"{name} is a list of three numbers")
-    if not all(-1 <= it <= 1 for it in value):  # false for NaN
+    if not all(-1 <= number <= 1 for number in value):  # false for NaN
         raise UserInputError(f"the numbers of {name} are from -1 to 1, got {value}")
     return float(value[0]), float(value[1]), float(value[2])

@@ -58,7 +58,7 @@ class ResponseCompression:
             return
         headers["Vary"] = "Accept-Encoding"
         accepted = _accepted(request)
-        coding = next((it for it in _CODINGS if it in accepted), None)
+        coding = next((coding for coding in _CODINGS if coding in accepted), None)
         if coding is None or response.status_code != 200:
             return
         response.body = self._compressed(bytes(body), coding)
@@ -118,13 +118,13 @@ class OpenConnections:
     def add(self, connection: "BoundedConnection") -> None:
         """Add a connection whose client is unknown, which may replace another one."""
         if len(self._unknown) >= MOST_UNKNOWN:
-            counts = Counter(it.address for it in self._unknown)
+            counts = Counter(connection.address for connection in self._unknown)
             replaced = max(  # the first of equals
                 self._unknown,
-                key=lambda it: (
-                    it.request is None,
-                    it.address not in self._known_addresses,
-                    counts[it.address],
+                key=lambda connection: (
+                    connection.request is None,
+                    connection.address not in self._known_addresses,
+                    counts[connection.address],
                 ),
             )
             self.discard(replaced)
@@ -143,8 +143,12 @@ class OpenConnections:
     async def handle(
         self, connection: "BoundedConnection", handler: Callable[[], Awaitable[None]]
     ) -> None:
-        """Handle a WebSocket connection, which replaces the one of the same path and session."""
-        same = [it for it in self._handled if it.session and it.session == connection.session]
+        """Handle a WebSocket connection; it replaces an earlier one with its path and session."""
+        same = [
+            other
+            for other in self._handled
+            if other.session and other.session == connection.session
+        ]
         self._handled[connection] = None
         try:
             for other in same:
@@ -156,7 +160,9 @@ class OpenConnections:
     async def replace_silent(self, connection: "BoundedConnection") -> bool:
         """End the oldest other connection of a path without a message; return if there is one."""
         path = connection.path
-        for other in [it for it in self._handled if it is not connection and it.path == path]:
+        for other in [
+            other for other in self._handled if other is not connection and other.path == path
+        ]:
             while other.is_silent and time.monotonic() - other.began_at < SILENT_S:
                 await asyncio.sleep(_POLL_S)
             if other.is_silent:
@@ -200,7 +206,7 @@ class BoundedConnection(ServerConnection):
     def session(self) -> tuple[str, str] | None:
         """The path and the session of a page, as Studio reads it; None without a session."""
         query = "" if self.request is None else self.request.path.partition("?")[2]
-        found = [it for it in query.split("&") if it.startswith(_SESSION)]
+        found = [part for part in query.split("&") if part.startswith(_SESSION)]
         return (self.path, found[0]) if found else None
 
     @property

@@ -240,7 +240,7 @@ class MarkedConnection:
         self._received = self._read = 0
         self._input: bytes | None = None  # the newest
         self.is_releasing = False
-        # Number of a message, and that of the frames at its arrival.
+        # Number of a message, and number of the frames at its arrival.
         self._unread: deque[tuple[int, int]] = deque(maxlen=_MOST_UNREAD)
 
     def __getattr__(self, name: str) -> Any:
@@ -352,7 +352,7 @@ class MarkedConnection:
 def _numbers(text: str, count: int) -> list[float] | None:
     """Return the numbers of a report; None if it has others than `count` finite ones."""
     try:
-        numbers = [float(it) for it in text.split(";")]
+        numbers = [float(part) for part in text.split(";")]
     except ValueError:
         return None
     return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None

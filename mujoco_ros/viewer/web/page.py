@@ -154,7 +154,7 @@ def _private_socket(guard: WebServerGuard) -> PrivateSocket:
     """Return the socket to which Studio's panels connect inside this process.
 
     It accepts while a page shows the panels: connected ones are built without a page, too. Their
-    thread polls at 3 kHz, that of unconnected ones at 1 Hz. Studio reconnects them for every page.
+    thread polls at 3 kHz when connected, at 1 Hz otherwise. Studio reconnects them for every page.
     """
     listening = PrivateSocket(is_open=lambda: guard.panel_connections > 0)
     listening.bind(("127.0.0.1", 0))

@@ -263,7 +263,7 @@ class WebServerGuard:
     async def _handle(
         self, connection: ServerConnection, handler: Callable[[Any], Awaitable[None]]
     ) -> None:
-        """Handle a connection, whose messages are marked; that of the panels reports frames."""
+        """Handle a connection, whose messages are marked; the panels' connection reports frames."""
         path = path_of(connection.request) if connection.request else ""
         has_panels = False
 

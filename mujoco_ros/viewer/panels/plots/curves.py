@@ -133,7 +133,7 @@ class StateCurves:
 
     Attributes:
         known: All signals of the model by key.
-        is_chosen: Whether the selection is that of the user.
+        is_chosen: Whether the user has selected.
     """
 
     def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
@@ -187,7 +187,9 @@ class StateCurves:
             for signal in signals:
                 self._histories[signal.key].add(state.time, signal.read())
             return
-        behind = min((self._reviewed.get(it.key, -1) for it in signals), default=state.past.added)
+        behind = min(
+            (self._reviewed.get(signal.key, -1) for signal in signals), default=state.past.added
+        )
         for number in state.review(behind):
             for signal in signals:
                 if self._reviewed.get(signal.key, -1) < number:
@@ -203,7 +205,7 @@ class StateCurves:
                 yield Curve(signal.unit, name, self._histories[signal.key], index)
 
     def _follow_model(self) -> None:
-        """Read the signals of another model; select those of the selection that it has."""
+        """Read the signals of another model; keep the selected signals that it has."""
         self._model = self._state.model
         sign = partial(wrench_sign, self._parameters)
         self.known = {signal.key: signal for signal in signals(self._state, sign)}

@@ -78,7 +78,7 @@ class Choices:
     """Selects signals and fields."""
 
     def __init__(self, signals: StateCurves, fields: FieldCurves, client: FieldClient) -> None:
-        """Select `signals` and `fields`, those of the topics of a client."""
+        """Select `signals`, and `fields` of the topics of a client."""
         self._signals, self._fields, self._client = signals, fields, client
         self._search = ""
 
@@ -87,7 +87,9 @@ class Choices:
         with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
             if not is_visible:
                 return
-            for heading, group in groupby(self._signals.known.values(), lambda it: it.heading):
+            for heading, group in groupby(
+                self._signals.known.values(), lambda signal: signal.heading
+            ):
                 with widgets.tree(heading) as is_open:
                     if is_open:
                         self._build_group(heading, list(group))
@@ -201,7 +203,7 @@ class PlotsPanel(Panel):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")
         for key in fields if isinstance(fields, list) else ():
-            if isinstance(key, list) and [type(it) for it in key] == [str, str]:
+            if isinstance(key, list) and [type(part) for part in key] == [str, str]:
                 self.fields.select(FieldKey(*key), True)
         if settings.get("span_s") in SPANS_S:
             self.axis.span_s = float(settings["span_s"])
@@ -223,12 +225,12 @@ class PlotsPanel(Panel):
                 self._build_plot(label, curves, newest)
             if is_open and self.axis.cursors is not None:
                 imgui.TableNextColumn()
-                self._build_readout([it for curves in plots.values() for it in curves])
+                self._build_readout([curve for curves in plots.values() for curve in curves])
 
     def _newest(self, plots: Mapping[str, Sequence[Curve]]) -> float:
         """Return the time of the newest sample [s]."""
-        times = (it.history.times for curves in plots.values() for it in curves)
-        return max((float(it[-1]) for it in times if len(it)), default=self.state.time)
+        times = (curve.history.times for curves in plots.values() for curve in curves)
+        return max((float(column[-1]) for column in times if len(column)), default=self.state.time)
 
     def _build_settings(self, newest: float) -> None:
         if widgets.button("Choose"):
@@ -339,12 +341,14 @@ def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: 
     """Draw curves in a plot whose axes are set up, with margins above and below.
 
     Args:
-        curves: The curves.
         begin: Begin of the axis of time [s].
         end: Its end [s].
         is_fixed: Whether the axis is set to that, else the mouse has set it.
     """
-    drawn = [(it.name, *it.history.window(it.index, begin, end, _MAX_POINTS)) for it in curves]
+    drawn = [
+        (curve.name, *curve.history.window(curve.index, begin, end, _MAX_POINTS))
+        for curve in curves
+    ]
     always = int(implot.Cond.Always)
     implot.SetupAxisFormat(int(implot.Axis.X1), "%g")  # seconds: "s" makes ticks overlap
     if is_fixed:
@@ -363,7 +367,7 @@ def _line(identifier: int, time: float, colour: style.Colour) -> float:
 
 def _extremes(curves: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the smallest and the largest finite value; zeros without any."""
-    finite = [it[np.isfinite(it)] for it in curves]
-    low = min((float(it.min()) for it in finite if len(it)), default=inf)
-    high = max((float(it.max()) for it in finite if len(it)), default=-inf)
+    finite = [curve[np.isfinite(curve)] for curve in curves]
+    low = min((float(values.min()) for values in finite if len(values)), default=inf)
+    high = max((float(values.max()) for values in finite if len(values)), default=-inf)
     return (low, high) if low <= high else (0.0, 0.0)

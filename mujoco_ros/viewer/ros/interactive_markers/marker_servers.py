@@ -54,7 +54,7 @@ class _Server:
         qos: That of the subscription.
         subscription: That of its updates.
         publishers: Identifiers of the publishers of its updates.
-        drawn: The shapes of each marker: those of its server, and those of bare controls.
+        drawn: The shapes of each marker: from its server, and for bare controls.
     """
 
     namespace: str
@@ -77,9 +77,9 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers, those of bare controls last.
+        """Return the first shapes of its markers; the shapes of bare controls are last.
 
-        Only those of changed markers are computed.
+        Only the shapes of changed markers are computed.
         """
         shapes: list[Shape] = []
         added: list[Shape] = []
@@ -225,7 +225,7 @@ class MarkerServers:
 
     def follow(self, topics: Collection[str]) -> None:
         """Follow the servers that publish updates on these topics, and no others."""
-        found = sorted(it for it in topics if it.endswith(UPDATES))
+        found = sorted(topic for topic in topics if topic.endswith(UPDATES))
         followed, self.left_out = found[:_MOST_SERVERS], len(found[_MOST_SERVERS:])
         node = self._endpoints.node
         with self._lock:
@@ -233,8 +233,8 @@ class MarkerServers:
                 self._close(topic)
             for topic in followed:
                 offers = node.get_publishers_info_by_topic(topic)
-                qos = subscription_qos([it.qos_profile for it in offers], DEPTH)
-                publishers = frozenset(tuple(it.endpoint_gid) for it in offers)
+                qos = subscription_qos([offer.qos_profile for offer in offers], DEPTH)
+                publishers = frozenset(tuple(offer.endpoint_gid) for offer in offers)
                 if topic not in self._servers:
                     self._servers[topic] = self._open(topic, qos)
                 server = self._servers[topic]
@@ -260,7 +260,7 @@ class MarkerServers:
                 self._set_known()
             if self._must_draw and now >= self._draw_at:
                 self._must_draw, self._draw_at = False, now + _DRAW_S
-                self.shapes = {topic: it.shapes() for topic, it in self._servers.items()}
+                self.shapes = {topic: server.shapes() for topic, server in self._servers.items()}
         self._feedback.tick(now)
 
     def _open(self, topic: str, qos: QoSProfile) -> _Server:
@@ -342,7 +342,7 @@ class MarkerServers:
         return None if server is None or marker is None else (server, marker)
 
     def _set_known(self) -> None:
-        self.known = {it.namespace: it.markers.info for it in self._servers.values()}
+        self.known = {server.namespace: server.markers.info for server in self._servers.values()}
         self._is_changed, self._must_draw = False, True
 
     def _report(self, action: str, key: MarkerKey) -> Request:
