@@ -205,7 +205,7 @@ def compose(context: NodeContext) -> list[Component]:
     entities = EntityServices(context, interfaces)
     lockstep = LockstepParameters(context)
     hosted = _host(context, controllers, control) if controllers else []
-    processes = ChildProcesses(context, descriptions.of)
+    processes = ChildProcesses(context, descriptions.descriptions_of)
     return [
         *extensions,  # before those that publish and log the state, which they change and extend
         *settings,
@@ -213,7 +213,7 @@ def compose(context: NodeContext) -> list[Component]:
         descriptions,
         frames,
         lockstep,
-        Publishers(context, frames.of, confirm=lockstep.confirm),
+        Publishers(context, frames.plan_of, confirm=lockstep.confirm),
         processes,
         StateLogging(simulation, values),  # closed before: child processes may take seconds to end
         *hosted,

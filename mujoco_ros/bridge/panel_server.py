@@ -175,9 +175,9 @@ class PanelServer:
     def _press(
         self, group: PanelGroup, method: str, label: str, _request: Any, responder: Responder
     ) -> None:
-        def respond(done: "Future[None]") -> None:
-            error = None if done.cancelled() else done.exception()
-            if error is not None or done.cancelled():
+        def respond(pressed: "Future[None]") -> None:
+            error = None if pressed.cancelled() else pressed.exception()
+            if error is not None or pressed.cancelled():
                 responder.fail("it is shutting down" if error is None else str(error))
             else:
                 responder.succeed(f"'{label}' is pressed")

@@ -51,7 +51,7 @@ class View:
                 f"point, a positive distance [m], azimuth and elevation [deg]; got {list(pose)}"
             )
 
-    def of(self, model: mujoco.MjModel) -> mujoco.MjvCamera:
+    def camera_in(self, model: mujoco.MjModel) -> mujoco.MjvCamera:
         """Return the camera of the engine.
 
         Raises:
@@ -113,11 +113,11 @@ def rows_between(times: np.ndarray, start: float, end: float) -> np.ndarray:
     Raises:
         UserInputError: There is none.
     """
-    within = (times >= start - _ROUNDING_S) & (times <= end + _ROUNDING_S)
-    if not within.any():
+    selected = (times >= start - _ROUNDING_S) & (times <= end + _ROUNDING_S)
+    if not selected.any():
         span = f"from {times[0]:g} to {times[-1]:g} s" if len(times) else "none"
         raise UserInputError(f"the log has no row from {start:g} to {end:g} s; its rows are {span}")
-    return np.flatnonzero(within)
+    return np.flatnonzero(selected)
 
 
 def log_images(
@@ -139,7 +139,7 @@ def log_images(
         RenderingError: OpenGL does not work, or the size is too large for it.
     """
     model = segment.model
-    data, camera = mujoco.MjData(model), view.of(model)
+    data, camera = mujoco.MjData(model), view.camera_in(model)
     renderer = Renderer(model, quality=RICH)
     try:
         for row in rows:

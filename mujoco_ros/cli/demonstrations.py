@@ -134,14 +134,14 @@ class DatasetJob:
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
 
-    def write(self, done: Iterable[Episode]) -> None:
+    def write(self, episodes: Iterable[Episode]) -> None:
         """Write the dataset from the files of the episodes, and delete the files.
 
         Raises:
             UserInputError: There is no episode, or LeRobot fails; the files are kept for --resume.
             OSError: The dataset cannot be written.
         """
-        chosen = [episode for episode in done if self.run.wants(episode)]
+        chosen = [episode for episode in episodes if self.run.wants(episode)]
         if not chosen:
             raise UserInputError("no episode succeeded, so there is no dataset")
         tenth = max(1, len(chosen) // 10)

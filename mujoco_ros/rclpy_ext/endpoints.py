@@ -261,7 +261,7 @@ def _incompatibility(offered: QoSProfile, requested: QoSProfile) -> str:
     compatibility, reason = qos_check_compatible(offered, requested)
     if compatibility != QoSCompatibility.ERROR:
         return ""
-    return ", ".join(part.removeprefix("ERROR: ") for part in str(reason).split(";") if part)
+    return ", ".join(text.removeprefix("ERROR: ") for text in str(reason).split(";") if text)
 
 
 _PERIOD_S = 1.0

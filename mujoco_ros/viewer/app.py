@@ -17,7 +17,7 @@ from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
 from mujoco_ros.viewer.feed import ModelEdited
 from mujoco_ros.viewer.framing import (
     CameraFollows,
-    Mount,
+    CameraMount,
     fit_camera,
     follow,
     frame_bodies,
@@ -57,7 +57,7 @@ class Application(studio.App):
         self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
-        self._kept_mount: Mount | None = None  # of the last viewer, until the first page
+        self._kept_mount: CameraMount | None = None  # of the last viewer, until the first page
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -108,7 +108,11 @@ class Application(studio.App):
             self._kept_pose = pose if is_moved else None
         kept = self._kept_mount
         if kept is None:
-            kept = Mount() if self._attached is None else mount(self._attached, self.viewer.camera)
+            kept = (
+                CameraMount()
+                if self._attached is None
+                else mount(self._attached, self.viewer.camera)
+            )
         return {
             "camera": self._kept_pose,
             "followed": kept.body,
@@ -123,7 +127,7 @@ class Application(studio.App):
             self._kept_pose = pose
         names = settings.get("followed"), settings.get("model_camera")
         if all(isinstance(name, str) for name in names) and any(names):
-            self._kept_mount = Mount(*map(str, names))
+            self._kept_mount = CameraMount(*map(str, names))
         if isinstance(windows, dict):
             set_open_windows(self, windows)
 
@@ -166,8 +170,12 @@ class Application(studio.App):
         if state.model is old:  # only its appearance changed
             super()._on_post_model(event)
             return
-        kept = Mount()
-        if old is not None and old_data is not None and (kept := mount(old, camera)) != Mount():
+        kept = CameraMount()
+        if (
+            old is not None
+            and old_data is not None
+            and (kept := mount(old, camera)) != CameraMount()
+        ):
             self.ux_state.camera_index = follow(old, old_data, camera, 0)
         super()._on_post_model(event)
         scene = str(state.metadata["scene"])
@@ -180,7 +188,7 @@ class Application(studio.App):
         self.viewer.perturb.select = self.viewer.perturb.active = 0
         self._perturbation.attach(event.model, state.layout)
 
-    def _mount(self, wanted: Mount) -> None:
+    def _mount(self, wanted: CameraMount) -> None:
         """Let the camera follow a body or be one of the model, if the model has it."""
         index = set_mount(self.model, self.data, self.viewer.camera, wanted)
         if index is not None:

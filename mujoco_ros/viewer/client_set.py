@@ -11,12 +11,12 @@ from mujoco_ros.viewer.clients import (
     CommandClient,
     ControllerClient,
     DrawingClient,
-    DriveClient,
     ImageClient,
     LogLine,
     ParameterClient,
     Request,
     SimulationClient,
+    VelocityClient,
 )
 from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerClient
 from mujoco_ros.viewer.panel_descriptions import PanelClient
@@ -126,7 +126,7 @@ class FieldClient(Protocol):
     def watch(self, keys: Collection[FieldKey]) -> None:
         """Receive all messages with these fields, and no others."""
 
-    def take(self) -> Sequence[FieldSample]:
+    def take_samples(self) -> Sequence[FieldSample]:
         """Return the samples since the last call, oldest first."""
 
 
@@ -149,7 +149,7 @@ class Clients:
     images: ImageClient
     drawings: DrawingClient
     markers: InteractiveMarkerClient
-    drive: DriveClient
+    velocities: VelocityClient
     fields: FieldClient
     panels: PanelClient
     panel_fields: FieldClient

@@ -303,7 +303,7 @@ class DrawingClient(Protocol):
         """Set the names of the frames of /tf that shapes need; None for all."""
 
 
-class DriveClient(Protocol):
+class VelocityClient(Protocol):
     """Topics of commanded velocities: of walking and driving robots, and of frames of robots.
 
     Attributes:
@@ -314,7 +314,7 @@ class DriveClient(Protocol):
     topics: Sequence[str]
     tool_topics: Sequence[str]
 
-    def drive(self, topic: str, linear: Vector, angular: Vector) -> Request:
+    def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
         """Publish a velocity until `stop`, or until a second after the last call.
 
         The request is the same one until then.

@@ -60,13 +60,13 @@ class EntityDisplays:
             self._entities = entities(self._state.assembly, self._state.layout)
         return self._entities
 
-    def of(self, name: str) -> EntityDisplay:
+    def display_of(self, name: str) -> EntityDisplay:
         """Return what is shown of an entity."""
         return self._shown.get(name, _DEFAULT)
 
     def set(self, name: str, **switches: Any) -> None:
         """Change what is shown of an entity, by attributes of `EntityDisplay`."""
-        before = self.of(name)
+        before = self.display_of(name)
         after = self._shown[name] = replace(before, **switches)
         self.changes += _parts(after) != _parts(before)
 

@@ -80,7 +80,7 @@ TRACKING = int(mujoco.mjtCamera.mjCAMERA_TRACKING)
 _FIXED = int(mujoco.mjtCamera.mjCAMERA_FIXED)
 
 
-class Mount(NamedTuple):
+class CameraMount(NamedTuple):
     """What determines the view, by name, which is the same in another model; empty if nothing does.
 
     Attributes:
@@ -128,17 +128,17 @@ def follow(model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera,
     return int(ux.TRACKING_CAMERA_IDX)
 
 
-def mount(model: mujoco.MjModel, camera: mujoco.MjvCamera) -> Mount:
+def mount(model: mujoco.MjModel, camera: mujoco.MjvCamera) -> CameraMount:
     """Return what determines the view of a camera."""
     if body := followed(camera):
-        return Mount(body=model.body(body).name)
+        return CameraMount(body=model.body(body).name)
     if camera.type == _FIXED:
-        return Mount(camera=model.camera(camera.fixedcamid).name)
-    return Mount()
+        return CameraMount(camera=model.camera(camera.fixedcamid).name)
+    return CameraMount()
 
 
 def set_mount(
-    model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, wanted: Mount
+    model: mujoco.MjModel, data: mujoco.MjData, camera: mujoco.MjvCamera, wanted: CameraMount
 ) -> int | None:
     """Let a camera follow a body or be one of the model, by name.
 

@@ -38,7 +38,7 @@ class ScreenProjection:
     orthographic: bool = False
 
     @classmethod
-    def of(
+    def of_camera(
         cls,
         model: mujoco.MjModel,
         data: mujoco.MjData,

@@ -150,9 +150,9 @@ class ViewSettings(plugin.ViewerPlugin):
         self._scene = scene
         self._parts, self._now = parts, now
         kept = self._read()
-        for name, part in parts.items():
+        for name, owner in parts.items():
             if isinstance(own := kept.get(name), dict):
-                _restore(name, part, own)
+                _restore(name, owner, own)
         self._written = self._collect()
         self._due = now() + _PERIOD_S
 
@@ -174,7 +174,7 @@ class ViewSettings(plugin.ViewerPlugin):
         return re.sub(r"[^\w-]+", "_", self._scene())[:_LONGEST_NAME]
 
     def _collect(self) -> bytes:
-        settings = {name: part.settings() for name, part in self._parts.items()}
+        settings = {name: owner.settings() for name, owner in self._parts.items()}
         return json.dumps(settings, indent=1).encode()
 
     def _write(self) -> None:
@@ -199,9 +199,9 @@ class ViewSettings(plugin.ViewerPlugin):
             return {}
 
 
-def _restore(name: str, part: HasSettings, settings: Settings) -> None:
-    """Restore a part; settings that it cannot read are no reason not to show the page."""
+def _restore(name: str, owner: HasSettings, settings: Settings) -> None:
+    """Restore settings; those that cannot be read are no reason not to show the page."""
     try:
-        part.restore(settings)
+        owner.restore(settings)
     except Exception:
         _LOG.exception("the kept settings of '%s' cannot be restored", name)

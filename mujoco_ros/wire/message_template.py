@@ -121,8 +121,8 @@ def _write_array(values: Any, content: bytes) -> None:
 
 def get_field(message: Any, path: str) -> Any:
     """Return the field named by `path`; the message itself if that is empty."""
-    for part in path.split(".") if path else ():
-        message = message[int(part)] if part.isdigit() else getattr(message, part)
+    for name in path.split(".") if path else ():
+        message = message[int(name)] if name.isdigit() else getattr(message, name)
     return message
 
 

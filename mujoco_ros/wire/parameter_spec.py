@@ -143,9 +143,9 @@ def plain(value: Any) -> Any:
 def _vector(value: Any) -> Any:
     """Return a list of numbers, in any notation, as a tuple of floats."""
     if isinstance(value, str) and _LIST.fullmatch(value):
-        value = [part.strip() for part in value[1:-1].split(",")]
+        value = [number.strip() for number in value[1:-1].split(",")]
         try:
-            return tuple(float(part) for part in value)
+            return tuple(float(number) for number in value)
         except ValueError:
             return tuple(value)
     if not isinstance(value, list | tuple | array):
@@ -156,7 +156,7 @@ def _vector(value: Any) -> Any:
 def shown(value: Any) -> str:
     """Return a value as text for messages."""
     if isinstance(value, tuple):
-        return f"[{', '.join(shown(part) for part in value)}]"
+        return f"[{', '.join(shown(element) for element in value)}]"
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -57,4 +57,4 @@ def projection() -> ScreenProjection:
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (0.0, 0.0, 0.7)
     camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
-    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
+    return ScreenProjection.of_camera(model, mujoco.MjData(model), camera, 1280.0, 800.0)

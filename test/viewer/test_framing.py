@@ -27,7 +27,7 @@ def test_the_middle_of_the_page_moves_to_the_height_of_the_middle_of_the_scene(m
     mujoco.mjv_defaultFreeCamera(model, camera)
     middle, distance = np.array(camera.lookat), camera.distance
     fit_camera(model, camera, SCENE, PAGE[1])
-    x, y = ScreenProjection.of(model, data, camera, *PAGE).project(middle)
+    x, y = ScreenProjection.of_camera(model, data, camera, *PAGE).project(middle)
     assert x == pytest.approx(PAGE[0] / 2.0)
     assert y == pytest.approx(SCENE[1] + SCENE[3] / 2.0, abs=15.0)
     assert camera.distance == pytest.approx(distance * PAGE[1] / SCENE[3])
@@ -48,7 +48,7 @@ def test_all_bodies_are_in_view_wherever_they_stand():
     camera = mujoco.MjvCamera()
     mujoco.mjv_defaultFreeCamera(model, camera)
     frame_bodies(model, data, camera)
-    shown = ScreenProjection.of(model, data, camera, *PAGE)
+    shown = ScreenProjection.of_camera(model, data, camera, *PAGE)
     places = [shown.project(data.geom(name).xpos) for name in ("one", "other")]
     assert all(0.0 < x < PAGE[0] and 0.0 < y < PAGE[1] for x, y in places)
     assert abs(places[0][0] - places[1][0]) > 0.2 * PAGE[1], "they are not tiny"
@@ -62,7 +62,7 @@ def test_the_scene_of_the_page_shows_all_robots_and_objects(scene):
     mujoco.mjv_defaultFreeCamera(model, camera)
     frame_bodies(model, data, camera)
     fit_camera(model, camera, SCENE, PAGE[1])
-    shown = ScreenProjection.of(model, data, camera, *PAGE)
+    shown = ScreenProjection.of_camera(model, data, camera, *PAGE)
     points = np.array([shown.project(point) for point in vertices(model, data)])
     assert (points[:, 1] > SCENE[1]).all()
     assert (points[:, 1] < SCENE[1] + SCENE[3]).all()

@@ -21,7 +21,7 @@ def projection(empty, **camera) -> ScreenProjection:
     viewed.distance, viewed.azimuth, viewed.elevation = 2.0, 0.0, 0.0  # along +x
     for name, value in camera.items():
         setattr(viewed, name, value)
-    return ScreenProjection.of(*empty, viewed, WIDTH, HEIGHT)
+    return ScreenProjection.of_camera(*empty, viewed, WIDTH, HEIGHT)
 
 
 def test_the_point_that_the_camera_targets_is_in_the_middle(empty):

@@ -375,7 +375,7 @@ class Parameters:
         """Return that there is no such parameter, and which there are at that level of the name."""
         parts, specs = name.split("."), {**self._specs, **self._offered}
         for depth in reversed(range(len(parts))):
-            prefix = "".join(f"{part}." for part in parts[:depth])
+            prefix = "".join(f"{name}." for name in parts[:depth])
             below = [known.removeprefix(prefix) for known in specs if known.startswith(prefix)]
             if below:
                 break

@@ -159,7 +159,7 @@ class RobotParameters:
     def settings(self, values: Mapping[str, Any]) -> Settings:
         """Return its settings from the values of parameters."""
 
-        def of(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
+        def chosen(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
             return {name: values[self.name(template)] for name, template in table.items()}
 
         joints = self.commanded(POSITION)
@@ -168,9 +168,9 @@ class RobotParameters:
             for joint in joints:
                 tolerances[name][joint] = values[self.name(template, joint)]
         return (
-            StreamSettings(**of(STREAM)),
-            TrajectorySettings(**tolerances, **(of(TRAJECTORY) if joints else {})),
-            GripperSettings(**of(GRIPPER)) if self.has_gripper else None,
+            StreamSettings(**chosen(STREAM)),
+            TrajectorySettings(**tolerances, **(chosen(TRAJECTORY) if joints else {})),
+            GripperSettings(**chosen(GRIPPER)) if self.has_gripper else None,
             self.cartesian(values),
         )
 

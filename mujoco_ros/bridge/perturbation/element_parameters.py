@@ -47,7 +47,7 @@ def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) 
         if robot.prefix and element.startswith(robot.prefix):
             namespace, name = robot.namespace, element.removeprefix(robot.prefix)
     parts = (namespace, kind, name, *rest)
-    return ".".join(part.replace("/", ".") for part in parts if part)
+    return ".".join(name.replace("/", ".") for name in parts if name)
 
 
 T = TypeVar("T")
@@ -61,12 +61,12 @@ def query(
     Nothing is called if the physics thread ends before.
     """
 
-    def done(future: "Future[T]") -> None:
+    def hand_over(future: "Future[T]") -> None:
         if not future.cancelled():
             later(node, lambda: then(future.result()))
 
     with suppress(QueueFullError):  # it has ended
-        commands.submit(read, urgent=True).add_done_callback(done)
+        commands.submit(read, urgent=True).add_done_callback(hand_over)
 
 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")

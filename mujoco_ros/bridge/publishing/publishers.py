@@ -63,7 +63,7 @@ class _Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Batched:
+class _TopicGroup:
     """Topics that are published at the same steps.
 
     Attributes:
@@ -86,7 +86,7 @@ class _Stage:
     plan: TopicPlan
     topics: dict[TopicPublisher, SerializedTopic]
     settings: _Settings
-    batches: list[_Batched] = field(default_factory=list)
+    batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class _Stage:
                     every = math.gcd(every, settings.clock_every)
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
         self.batches = [
-            _Batched(
+            _TopicGroup(
                 every=every,
                 robots=frozenset(robots),
                 updates=self.plan.updates(topics.values()),
@@ -207,7 +207,7 @@ class Publishers(Component):
         self._clock_rate: float = values["clock_rate"]
         # A controller_manager takes the newest joint states when the clock wakes it.
         self._clock_last = not self._controllers
-        self._due: list[_Batched] = []
+        self._due: list[_TopicGroup] = []
         self._settings = _Settings()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
@@ -352,7 +352,7 @@ class Publishers(Component):
                 self._confirm(self._lockstep.counted)
             self._clock_batch.publish(*stamp)
 
-    def _batches(self) -> list[_Batched]:
+    def _batches(self) -> list[_TopicGroup]:
         """Return the batches, arranged again after a change of the lockstep."""
         if self._lockstep.robots is not self._settings.locked:
             self._arrange()

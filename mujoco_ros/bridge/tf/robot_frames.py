@@ -87,7 +87,7 @@ class RobotDescriptions(Component):
         self.build(context.simulation.plant)
         self.finish()
 
-    def of(self, plant: Plant) -> list[RobotDescription]:
+    def descriptions_of(self, plant: Plant) -> list[RobotDescription]:
         """Return the descriptions of the plant that was built last."""
         assert self._next[0] is plant
         return self._next[1]
@@ -318,14 +318,14 @@ class StaticFrames(Component):
         self.build(context.simulation.plant)
         self.finish()
 
-    def of(self, plant: Plant) -> FramePlan:
+    def plan_of(self, plant: Plant) -> FramePlan:
         """Return the plan of the plant that was built last."""
         assert self._next[0] is plant
         return self._next[1]
 
     def build(self, plant: Plant) -> None:
         """Plan the frames of the next plant."""
-        described = self._descriptions.of(plant)
+        described = self._descriptions.descriptions_of(plant)
         self._next = plant, plan_frames(plant.model, plant.layout, self._mode, described)
 
     def finish(self) -> None:

@@ -74,7 +74,7 @@ def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
         source: The source, whose statistics begin again.
         elapsed: Simulated time since its last row [s].
     """
-    frames, mean_s, longest_s = source.statistics.take()
+    frames, mean_s, longest_s = source.statistics.take_latest()
     rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
     level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
     if not rate:

@@ -162,7 +162,7 @@ class FrameStatistics:
         self._sum_s += seconds
         self._longest_s = max(self._longest_s, seconds)
 
-    def take(self) -> tuple[int, float, float]:
+    def take_latest(self) -> tuple[int, float, float]:
         """Return number, mean and longest duration [s] since the last call."""
         frames, mean = self._frames, self._sum_s / self._frames if self._frames else 0.0
         longest = self._longest_s

@@ -123,7 +123,7 @@ class ReplayNode(ComponentNode):
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)
         frames = StaticFrames(context, described)
-        publishers = Publishers(context, frames.of, all_at_last_step=False)
+        publishers = Publishers(context, frames.plan_of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         self._control = PlaybackControl(playback, context.run, pacer, publishers)
         components = [
@@ -131,7 +131,7 @@ class ReplayNode(ComponentNode):
             described,
             frames,
             publishers,
-            ChildProcesses(context, described.of),
+            ChildProcesses(context, described.descriptions_of),
             RunControlServices(context, interfaces),
         ]
         self.assemble(context, components)

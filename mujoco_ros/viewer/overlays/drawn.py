@@ -97,14 +97,14 @@ class Frames:
         """Return the pose of a frame without parent, by the nearest body below it."""
         if self._children is None:
             self._children = {}
-            for name, frame in sorted(self._published.items()):
-                self._children.setdefault(frame.parent, []).append(name)
+            for name, published in sorted(self._published.items()):
+                self._children.setdefault(published.parent, []).append(name)
         searched, waiting = {root}, deque([(root, Pose())])
         while waiting and len(searched) < _MOST_BELOW:
             frame, in_root = waiting.popleft()
             for name in self._children.get(frame, ()):
-                frame = self._published[name]
-                below = in_root @ Pose(position=frame.position, quat_wxyz=frame.quat_wxyz)
+                child = self._published[name]
+                below = in_root @ Pose(position=child.position, quat_wxyz=child.quat_wxyz)
                 body = self._body_pose(name)
                 if body is not None:
                     return body @ below.inverse()

@@ -122,7 +122,7 @@ class EntityMarks:
         self._state, self._displays = state, displays
         self._model: mujoco.MjModel | None = None
         self._trails: dict[tuple[str, str], _Trail] = {}
-        self._ghost = Ghost(lambda name: displays.of(name).references)
+        self._ghost = Ghost(lambda name: displays.display_of(name).references)
 
     def __call__(self, scene: OverlayScene, scale: Scale) -> list[mujoco.MjvGeom]:
         """Return the geoms of all entities."""
@@ -132,7 +132,7 @@ class EntityMarks:
         has_ghost = False
         length = frame_length(scene.model)
         for name, entity in self._displays.entities.items():
-            display = self._displays.of(name)
+            display = self._displays.display_of(name)
             has_ghost |= display.references
             if display.frames:
                 for body in entity.bodies or (entity.root,):

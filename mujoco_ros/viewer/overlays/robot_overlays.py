@@ -233,11 +233,11 @@ class JointPaths:
 def _moved_robots(scene: OverlayScene, topic: str, path: JointPath) -> list[RobotLayout]:
     """Return the robot with the joints whose namespace the topic is in, or else all with them."""
     able = [robot for robot in scene.layout.robots if set(path.joints) <= set(robot.joints.names)]
-    within = [
+    namespaced = [
         robot for robot in able if robot.namespace and topic.startswith(f"/{robot.namespace}/")
     ]
-    longest = max((len(robot.namespace) for robot in within), default=0)
-    return [robot for robot in within if len(robot.namespace) == longest] or able
+    longest = max((len(robot.namespace) for robot in namespaced), default=0)
+    return [robot for robot in namespaced if len(robot.namespace) == longest] or able
 
 
 def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:

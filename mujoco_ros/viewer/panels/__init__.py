@@ -26,7 +26,7 @@ def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> li
         SimulationPanel(state, clients),
         RobotsPanel(state, parameters, commands),
         ControllerPanel(state, clients.controllers),
-        DrivePanel(state, clients.drive),
+        DrivePanel(state, clients.velocities),
         DeclaredWindows(state, clients),
         WorldPanel(state, clients, displays),
         CamerasPanel(state, clients.images, lambda: overlays.shows_cameras),

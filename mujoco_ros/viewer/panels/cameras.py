@@ -125,7 +125,7 @@ class CamerasPanel(Panel):
         viewer, page = self.viewer, imgui.GetIO().DisplaySize
         if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
             return
-        projection = ScreenProjection.of(
+        projection = ScreenProjection.of_camera(
             *(viewer.model, viewer.data, viewer.camera), width=page.x, height=page.y
         )
         for camera in self.state.layout.every_camera:
@@ -305,7 +305,7 @@ class CamerasPanel(Panel):
 
 
 def _label(camera: CameraKey) -> str:
-    return "/".join(part for part in camera if part)
+    return "/".join(name for name in camera if name)
 
 
 def _keys(kept: Any) -> list[CameraKey]:

@@ -105,7 +105,7 @@ class EntityTree:
                     self._build_selectable(label, body, viewer)
 
     def _build_switches(self, entity: Entity, viewer: Any) -> None:
-        name, display = entity.name, self._displays.of(entity.name)
+        name, display = entity.name, self._displays.display_of(entity.name)
         for label, switch, tip in _SWITCHES:
             if _check_box(f"{label}##{name}", getattr(display, switch), tip):
                 self._displays.set(name, **{switch: not getattr(display, switch)})

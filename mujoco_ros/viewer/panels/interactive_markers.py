@@ -112,7 +112,9 @@ class InteractiveMarkersPanel(Panel):
             self._release()  # frames of a past state are elsewhere now
             return
         self._reference = reference
-        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        projection = ScreenProjection.of_camera(
+            viewer.model, viewer.data, viewer.camera, size.x, size.y
+        )
         frame = reference @ marker.pose
         moved = self._handles.build(frame, projection)
         held = self._handles.held

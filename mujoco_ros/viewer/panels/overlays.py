@@ -171,7 +171,7 @@ class OverlaysPanel(Panel):
 
     def _build_texts(self, width: float, height: float) -> None:
         viewer, canvas = self.viewer, imgui.GetBackgroundDrawList()
-        projection = ScreenProjection.of(
+        projection = ScreenProjection.of_camera(
             *(viewer.model, viewer.data, viewer.camera), width=width, height=height
         )
         for position, words, colour in self._texts:

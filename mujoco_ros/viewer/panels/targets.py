@@ -65,7 +65,9 @@ class TargetsPanel(Panel):
         viewer, size = self.viewer, imgui.GetIO().DisplaySize
         if size.x <= 0 or size.y <= 0:
             return
-        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        projection = ScreenProjection.of_camera(
+            viewer.model, viewer.data, viewer.camera, size.x, size.y
+        )
         for name, frame in list(self.targets.items()):
             moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
             if not moved.equals(frame):

@@ -251,9 +251,9 @@ class WorldPanel(Panel):
             self._tree.build(entity, self.viewer, acts=acts)
         if not acts:
             return
-        for part in (self._spawn, self._worlds):
-            imgui.SeparatorText(part.title)
-            part.build()
+        for offered in (self._spawn, self._worlds):
+            imgui.SeparatorText(offered.title)
+            offered.build()
         sent = (self._tree.latest, self._spawn.latest, self._worlds.latest)
         latest = self._clients.latest_request()
         if latest is not None and any(latest is request for request in sent):

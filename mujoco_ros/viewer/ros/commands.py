@@ -89,16 +89,16 @@ class StateSetter:
         self._requests.submit(name, lambda request: self._call_next(values, request))
 
     def _call_next(self, values: Mapping[str, Any], request: Request) -> None:
-        def done(ok: bool, reason: str) -> None:
+        def report(ok: bool, reason: str) -> None:
             request.complete(ok, reason)
             self._is_waiting = False
             if self._wanted:
                 self._send()
 
-        self._call(values, request, done)
+        self._call(values, request, report)
 
     def _call(
-        self, values: Mapping[str, Any], request: Request, done: Callable[[bool, str], object]
+        self, values: Mapping[str, Any], request: Request, on_done: Callable[[bool, str], object]
     ) -> None:
         service, message = f"{self._parameters.simulator}/set_joints", atomic_request(values)
         request.command = service_call(SetParametersAtomically, service, message)
@@ -106,8 +106,8 @@ class StateSetter:
             SetParametersAtomically,
             service,
             message,
-            lambda response: done(response.result.successful, response.result.reason),
-            lambda reason: done(False, reason),
+            lambda response: on_done(response.result.successful, response.result.reason),
+            lambda reason: on_done(False, reason),
         )
 
 
@@ -279,7 +279,7 @@ _ZERO: Vector = (0.0, 0.0, 0.0)
 class VelocityPublisher:
     """Publishes the velocity of each topic again and again while it is commanded.
 
-    Any thread may call `drive` and `stop`.
+    Any thread may call `command` and `stop`.
 
     Attributes:
         topics: The topics ``cmd_vel`` that something subscribes to.
@@ -300,7 +300,7 @@ class VelocityPublisher:
         """Whether a velocity is commanded."""
         return bool(self._commanded)
 
-    def drive(self, topic: str, linear: Vector, angular: Vector) -> Request:
+    def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
         """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
 
         The request is the same one until then.

@@ -315,7 +315,7 @@ def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
             shape.end,
             (shape.width, *shape.colour),
         )
-        if all(np.isfinite(part).all() for part in numbers):
+        if all(np.isfinite(array).all() for array in numbers):
             yield shape
 
 

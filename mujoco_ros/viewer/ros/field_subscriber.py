@@ -169,7 +169,7 @@ class FieldSubscriber:
         self._watched = watched
         later(self._endpoints.node, self._match)
 
-    def take(self) -> Sequence[FieldSample]:
+    def take_samples(self) -> Sequence[FieldSample]:
         """Return the samples since the last call, oldest first."""
         samples = self._samples
         return [samples.popleft() for _ in range(len(samples))]

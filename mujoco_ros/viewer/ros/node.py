@@ -117,12 +117,12 @@ class ViewerNode:
         images = ThumbnailSubscriber(endpoints)
         self._markers = markers = MarkerServers(caller, requests, endpoints)
         drawings = DrawnTopics(endpoints, now, markers)
-        self._drive = drive = VelocityPublisher(requests, endpoints, now)
+        self._velocities = velocities = VelocityPublisher(requests, endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(requests, endpoints, now, setter)
-        inputs = (images, drawings, markers, drive, fields, declared, panel_fields)
+        inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
         self._ticks = [guarded(client.tick) for client in ticking]
         self.clients = Clients(
@@ -134,7 +134,7 @@ class ViewerNode:
             images=images,
             drawings=drawings,
             markers=markers,
-            drive=drive,
+            velocities=velocities,
             fields=fields,
             panels=declared,
             panel_fields=panel_fields,
@@ -158,7 +158,7 @@ class ViewerNode:
         """End the pull and shut the node down."""
         if self._thread.is_alive():
             self._commands.release()
-            self._drive.stop_all()
+            self._velocities.stop_all()
             later(self.node, self._markers.close)
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
@@ -171,7 +171,9 @@ class ViewerNode:
         while not self._ended.is_set() and self._context.ok():
             try:
                 is_sending = (
-                    self._commands.is_pulling or self._markers.is_sending or self._drive.is_driving
+                    self._commands.is_pulling
+                    or self._markers.is_sending
+                    or self._velocities.is_driving
                 )
                 self._executor.spin_once(timeout_sec=REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data

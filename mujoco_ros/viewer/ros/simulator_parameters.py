@@ -79,22 +79,22 @@ class SimulatorParameters:
 
         return self._requests.submit(f"set {listing}", send)
 
-    def send(self, values: Mapping[str, Any], done: Callable[[bool, str], object]) -> None:
+    def send(self, values: Mapping[str, Any], on_done: Callable[[bool, str], object]) -> None:
         """Set parameters atomically, in the executor's thread.
 
         Args:
             values: Values by name.
-            done: Called with whether they are set, and the reason if not.
+            on_done: Called with whether they are set, and the reason if not.
         """
         if self._is_closed:
-            done(False, f"{self.simulator} is gone")
+            on_done(False, f"{self.simulator} is gone")
             return
         self._caller.call(
             SetParametersAtomically,
             f"{self.simulator}/set_parameters_atomically",
             atomic_request(values),
-            lambda response: done(response.result.successful, response.result.reason),
-            lambda reason: done(False, reason),
+            lambda response: on_done(response.result.successful, response.result.reason),
+            lambda reason: on_done(False, reason),
         )
 
     def tick(self, now: float) -> None:

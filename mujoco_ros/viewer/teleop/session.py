@@ -26,14 +26,14 @@ class ControlSlot:
         self.owner: Hashable | None = None
         self.waiting: list[Hashable] = []
 
-    def take(self, page: Hashable) -> None:
+    def take_control(self, page: Hashable) -> None:
         """Give control to a page if it is free."""
         if self.owner is None:
             self.owner = page
 
     def request(self, page: Hashable) -> None:
         """Give control to a page if it is free; else the page waits."""
-        self.take(page)
+        self.take_control(page)
         if page != self.owner and page not in self.waiting:
             self.waiting.append(page)
 
@@ -188,7 +188,7 @@ class TeleopSession:
         if self.is_motion_commanded:
             self.is_motion_commanded = False
             if topic := velocity_topic(self._moved):
-                self._clients.drive.stop(topic)
+                self._clients.velocities.stop(topic)
             else:
                 self._motion.stop()
 
@@ -241,7 +241,7 @@ class TeleopSession:
 
     def _change_control(self, value: Any) -> None:
         actions = {
-            "take": self._slot.take,
+            "take": self._slot.take_control,
             "request": self._slot.request,
             "release": self._slot.release,
             "deny": self._slot.deny,
@@ -268,7 +268,9 @@ class TeleopSession:
         self._commanded_at = self._now()
         if topic := velocity_topic(name):
             fastest, turning = self._fastest(name)
-            self._clients.drive.drive(topic, _scaled(linear, fastest), _scaled(angular, turning))
+            self._clients.velocities.command(
+                topic, _scaled(linear, fastest), _scaled(angular, turning)
+            )
         else:
             self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
 

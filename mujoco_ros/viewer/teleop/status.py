@@ -85,10 +85,10 @@ class PageStatus:
                 for controller in clients.controllers.known.values()
             ],
             "movable": [
-                *clients.drive.topics,
+                *clients.velocities.topics,
                 *(
                     f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
-                    for topic in clients.drive.tool_topics
+                    for topic in clients.velocities.tool_topics
                 ),
                 *self._frames(),
             ],

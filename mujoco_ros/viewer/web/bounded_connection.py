@@ -206,7 +206,7 @@ class BoundedConnection(ServerConnection):
     def session(self) -> tuple[str, str] | None:
         """The path and the session of a page, as Studio reads it; None without a session."""
         query = "" if self.request is None else self.request.path.partition("?")[2]
-        found = [part for part in query.split("&") if part.startswith(_SESSION)]
+        found = [field for field in query.split("&") if field.startswith(_SESSION)]
         return (self.path, found[0]) if found else None
 
     @property

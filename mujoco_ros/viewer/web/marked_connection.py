@@ -352,7 +352,7 @@ class MarkedConnection:
 def _numbers(text: str, count: int) -> list[float] | None:
     """Return the numbers of a report; None if it has others than `count` finite ones."""
     try:
-        numbers = [float(part) for part in text.split(";")]
+        numbers = [float(number) for number in text.split(";")]
     except ValueError:
         return None
     return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None

@@ -30,12 +30,12 @@ _HEAD = b"<head>"
 _TITLE = re.compile(rb"<title>[^<]*</title>")
 
 
-def part(name: str) -> bytes:
+def script_part(name: str) -> bytes:
     """Return a part of the script, as an element of the page."""
     return b"<script>%s</script>" % Path(__file__).with_name(f"{name}.js").read_bytes()
 
 
-_SCRIPT = b"".join(map(part, _PARTS))
+_SCRIPT = b"".join(map(script_part, _PARTS))
 _OVERLAY = b'<script type="module" src="/teleop/overlay.js"></script>'
 
 

@@ -218,7 +218,7 @@ def test_a_source_that_is_too_slow_skips_frames():
         scene.state.go_to(scene.clock.now - 100.0)
     gaps = [later - earlier for earlier, later in pairwise(source.frames)]
     assert min(gaps) > 0.045
-    assert source.statistics.take()[1] == pytest.approx(0.05)
+    assert source.statistics.take_latest()[1] == pytest.approx(0.05)
 
 
 def test_a_source_that_fails_logs_the_reason_and_the_others_continue(caplog):

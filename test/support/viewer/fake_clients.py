@@ -197,12 +197,12 @@ class FakeMarkers:
 
 
 @dataclass
-class FakeDrive:
+class FakeVelocities:
     record: Record
     topics: tuple[str, ...] = ()
     tool_topics: tuple[str, ...] = ()
 
-    def drive(self, topic: str, linear: Vector, angular: Vector) -> None:
+    def command(self, topic: str, linear: Vector, angular: Vector) -> None:
         self.record("drive", topic, linear, angular)
 
     def stop(self, topic: str) -> None:
@@ -224,7 +224,7 @@ class FakeFields:
     def watch(self, keys: Collection[FieldKey]) -> None:
         self.watched = tuple(keys)
 
-    def take(self) -> Sequence[FieldSample]:
+    def take_samples(self) -> Sequence[FieldSample]:
         taken, self.samples = self.samples, []
         return taken
 
@@ -279,7 +279,7 @@ class FakeClients:
         self.markers = FakeMarkers(lambda *call: self.calls.append(call))
         self.fields, self.panel_fields = FakeFields(), FakeFields()
         self.panels = FakePanels(self._request)
-        self.drive = FakeDrive(lambda *call: self.calls.append(call))
+        self.velocities = FakeVelocities(lambda *call: self.calls.append(call))
 
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """Return the arguments of every call of a method."""

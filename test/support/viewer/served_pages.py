@@ -33,7 +33,10 @@ class ServedPages:
 
     def __init__(self) -> None:
         self.state, self.clients = StillState("arm"), FakeClients()
-        self.clients.drive.topics, self.clients.drive.tool_topics = (TOPIC,), (TOOL_TOPIC,)
+        self.clients.velocities.topics, self.clients.velocities.tool_topics = (
+            (TOPIC,),
+            (TOOL_TOPIC,),
+        )
         self.clients.controllers.known = {
             "/walk": ControllerInfo(name="/walk", state="STAND", available=("go", "rest"))
         }

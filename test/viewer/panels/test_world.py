@@ -113,9 +113,9 @@ def test_switches_of_an_entity_are_kept(arm_node, state):
     assert body(state, deepest) in panel._displays.entities["arm"].bodies
     other = EntityDisplays(state)
     other.restore(panel.settings())
-    assert other.of("arm") == panel._displays.of("arm")
+    assert other.display_of("arm") == panel._displays.display_of("arm")
     arm_node.use("Trail##arm", entered=False)
-    assert panel._displays.of("arm").trail == ""
+    assert panel._displays.display_of("arm").trail == ""
 
 
 def test_an_entity_is_deleted_after_a_question(arm_node, clients):

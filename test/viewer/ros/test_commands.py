@@ -161,7 +161,7 @@ def test_a_velocity_is_repeated_until_it_stops(driven, topic, frame):
     linear, angular = (0.2, -0.1, 0.05), (0.1, 0.2, 0.3)
 
     def repeated() -> bool:
-        publisher.drive(topic, linear, angular)
+        publisher.command(topic, linear, angular)
         return len(received) >= 3
 
     assert until(repeated)
@@ -173,7 +173,7 @@ def test_a_velocity_is_repeated_until_it_stops(driven, topic, frame):
 
 def test_a_page_that_does_not_respond_stops_the_robot(driven):
     publisher, received, until = driven
-    publisher.drive(ROBOT, (0.2, 0.0, 0.0), ZERO)
+    publisher.command(ROBOT, (0.2, 0.0, 0.0), ZERO)
     assert until(lambda: received and received[-1] == (ZERO, ZERO, "", 7))
     assert received[0] == ((0.2, 0.0, 0.0), ZERO, "", 7)
 
@@ -182,8 +182,8 @@ def test_two_robots_stop_one_by_one(driven):
     publisher, received, until = driven
 
     def are_driven() -> bool:
-        publisher.drive(ROBOT, (0.2, 0.0, 0.0), ZERO)
-        publisher.drive("/b/cmd_vel", (0.1, 0.0, 0.0), ZERO)
+        publisher.command(ROBOT, (0.2, 0.0, 0.0), ZERO)
+        publisher.command("/b/cmd_vel", (0.1, 0.0, 0.0), ZERO)
         return len(received) >= 2
 
     assert until(are_driven)
@@ -191,19 +191,19 @@ def test_two_robots_stop_one_by_one(driven):
     count = len(received)
 
     def continues() -> bool:
-        publisher.drive(ROBOT, (0.2, 0.0, 0.0), ZERO)
+        publisher.command(ROBOT, (0.2, 0.0, 0.0), ZERO)
         return len(received) >= count + 2
 
     assert until(continues)
     assert {it[0][0] for it in received} == {0.2}, "the end of another robot's motion stops it"
-    publisher.drive("/b/cmd_vel", (0.1, 0.0, 0.0), ZERO)
+    publisher.command("/b/cmd_vel", (0.1, 0.0, 0.0), ZERO)
     publisher.stop_all()
     assert until(lambda: received[-1][0] == ZERO)
 
 
 def test_a_motion_is_one_request_with_the_command_that_does_the_same(driven):
     publisher, _, until = driven
-    requests = [publisher.drive(ROBOT, (speed, 0.0, 0.0), ZERO) for speed in (0.1, 0.25)]
+    requests = [publisher.command(ROBOT, (speed, 0.0, 0.0), ZERO) for speed in (0.1, 0.25)]
     assert requests[0] is requests[1]
     assert requests[0].summary == "drive /robot/cmd_vel: published"
     assert until(lambda: requests[0].command)
@@ -212,8 +212,8 @@ def test_a_motion_is_one_request_with_the_command_that_does_the_same(driven):
         "'{twist: {linear: {x: 0.25}}}'"
     )
     publisher.stop(ROBOT)
-    assert publisher.drive(ROBOT, (0.1, 0.0, 0.0), ZERO) is not requests[0]
-    tool = publisher.drive(TOOL, ZERO, (0.0, 0.0, 0.5))
+    assert publisher.command(ROBOT, (0.1, 0.0, 0.0), ZERO) is not requests[0]
+    tool = publisher.command(TOOL, ZERO, (0.0, 0.0, 0.5))
     assert until(lambda: tool.command)
     assert tool.command == (
         f"ros2 topic pub --rate 20 {TOOL} geometry_msgs/msg/TwistStamped "

@@ -10,8 +10,8 @@ from mujoco_ros.viewer.teleop.status import PageStatus, velocity_topic
 
 def test_the_status_has_run_state_time_and_what_can_be_moved():
     state, clients = StillState("arm"), FakeClients()
-    clients.drive.topics = ("/cmd_vel",)
-    clients.drive.tool_topics = ("/arm/cartesian_controller/target_twist", "/target_twist")
+    clients.velocities.topics = ("/cmd_vel",)
+    clients.velocities.tool_topics = ("/arm/cartesian_controller/target_twist", "/target_twist")
     status = PageStatus(state, clients, list, lambda: ["target box"])
     state.time, state.paused = 1.25, True
     status.tick(10.0)
@@ -24,7 +24,7 @@ def test_the_status_has_run_state_time_and_what_can_be_moved():
         "target box",
     ]
     topics = [velocity_topic(name) for name in status.values["movable"]]
-    assert topics == [*clients.drive.topics, *clients.drive.tool_topics, ""]
+    assert topics == [*clients.velocities.topics, *clients.velocities.tool_topics, ""]
     assert list(status.cameras) == status.values["cameras"]
     state.paused = False
     status.tick(10.05)

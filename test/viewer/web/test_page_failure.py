@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mujoco_ros.viewer.web.page_files import part
+from mujoco_ros.viewer.web.page_files import script_part
 
 ADDRESS = "http://localhost/"
 NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"
@@ -17,7 +17,7 @@ RELOAD = "\nReload this page, or use the phone page."
 @pytest.fixture
 def page(browser: Any) -> Iterator[Any]:
     page = browser.new_page()
-    body = f"<html><head>{part('page_failure').decode()}</head><body></body></html>"
+    body = f"<html><head>{script_part('page_failure').decode()}</head><body></body></html>"
     page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
     page.goto(ADDRESS)
     yield page

@@ -266,7 +266,7 @@ class FieldCurves:
 
     def update(self) -> None:
         """Add the samples of the messages since the last update."""
-        for topic, time, values in self._fields.take():
+        for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
                 history = self._histories.get(FieldKey(topic, path))
                 if history is not None and not _is_late(history, time):

@@ -203,7 +203,7 @@ class PlotsPanel(Panel):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")
         for key in fields if isinstance(fields, list) else ():
-            if isinstance(key, list) and [type(part) for part in key] == [str, str]:
+            if isinstance(key, list) and [type(text) for text in key] == [str, str]:
                 self.fields.select(FieldKey(*key), True)
         if settings.get("span_s") in SPANS_S:
             self.axis.span_s = float(settings["span_s"])
