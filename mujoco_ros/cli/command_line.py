@@ -35,6 +35,21 @@ def log_to_terminal(line: str) -> None:
     logging.basicConfig(handlers=[handler])
 
 
+def run_command(
+    parser: argparse.ArgumentParser,
+    command: Callable[[argparse.Namespace], None],
+    arguments: Sequence[str] | None,
+) -> int:
+    """Run a command on files with the options of a command line; return the exit code."""
+    options = parser.parse_args(arguments)
+
+    def run() -> int:
+        command(options)
+        return 0
+
+    return report_errors(run)
+
+
 def report_errors(command: Callable[[], int]) -> int:
     """Run a command on files, of which it replaces no input; report its errors.
 
@@ -71,7 +86,7 @@ def _interruptible() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-def create_parser(prog: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+def create_parser(prog: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """Return a parser that takes no abbreviated options; lines of an epilog are kept."""
     raw = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(

@@ -4,29 +4,21 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cli.command_line import add_output, report_errors, write_output
+from mujoco_ros.cli.command_line import add_output, create_parser, run_command, write_output
 from mujoco_ros.controllers.fsm.diagram.drawing import draw
 from mujoco_ros.controllers.library.catalogue import load_table, names
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw the diagram; return the exit code."""
-    options = _parser().parse_args(arguments)
-
-    def write() -> int:
-        write_output(draw(load_table(options.controller)), options.output)
-        return 0
-
-    return report_errors(write)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m mujoco_ros.cli.draw_controller", description=__doc__
-    )
+    parser = create_parser("python -m mujoco_ros.cli.draw_controller", __doc__)
     parser.add_argument("controller", help=f"a YAML file, or one of: {', '.join(names())}")
     add_output(parser)
-    return parser
+    return run_command(parser, _draw, arguments)
+
+
+def _draw(options: argparse.Namespace) -> None:
+    write_output(draw(load_table(options.controller)), options.output)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,14 @@ from os import W_OK, X_OK, access, sched_getaffinity
 from pathlib import Path
 from typing import Any, TextIO
 
-from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
+from mujoco_ros.cli.command_line import (
+    FAILED,
+    INTERRUPTED,
+    create_parser,
+    fail,
+    integer_from,
+    report_errors,
+)
 from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
 from mujoco_ros.cli.terminal import report, write
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
@@ -221,7 +228,7 @@ def _beyond(summary: Summary) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="evaluate", description=__doc__)
+    parser = create_parser("evaluate", __doc__)
     parser.add_argument("controller", help="name of the controller, e.g. pick_place")
     parser.add_argument(
         "--episodes",
@@ -311,11 +318,6 @@ def _changes(settings: Iterable[str]) -> dict[str, dict[str, Any]]:
     return changes
 
 
-def _title(options: argparse.Namespace) -> str:
-    conditions = options.random or default_conditions(options.controller)
-    return f"{options.controller} under conditions '{conditions}', seed {options.seed}"
-
-
 def _create(folder: Path) -> None:
     """Create a folder, or raise OSError before the episodes rather than after them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -325,7 +327,9 @@ def _create(folder: Path) -> None:
 
 def _write(options: argparse.Namespace, done: Sequence[Episode]) -> None:
     folder, summary = options.output, summarize(done)
-    text = as_markdown(_title(options), summary, done)
+    conditions = options.random or default_conditions(options.controller)
+    title = f"{options.controller} under conditions '{conditions}', seed {options.seed}"
+    text = as_markdown(title, summary, done)
     if options.controller == _REFERENCE:
         text += f"\n{comparison({'here': summary})}"
     write_whole(folder / "report.md", text)
