@@ -3,7 +3,7 @@
 from pathlib import Path
 from xml.etree import ElementTree
 
-from setuptools import find_packages, setup
+from setuptools import Extension, find_packages, setup
 
 ROOT = Path(__file__).resolve().parent
 MANIFEST = ElementTree.parse(ROOT / "package.xml").getroot()
@@ -21,6 +21,16 @@ EXTRAS = {
     "cluster": ["ray>=2.50"],
     "video": ["av>=14"],
 }
+
+# Without a compiler the package installs, too: Python does what is compiled here.
+NATIVE = Extension(
+    f"{NAME}.native.messages",
+    [f"{NAME}/native/messages.c"],
+    define_macros=[("Py_LIMITED_API", "0x030B0000")],
+    extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror"],
+    py_limited_api=True,
+    optional=True,
+)
 
 
 def shared_files() -> list[tuple[str, list[str]]]:
@@ -69,7 +79,8 @@ if __name__ == "__main__":
             "all": sorted({requirement for extra in EXTRAS.values() for requirement in extra}),
             "test": ["pytest"],
         },
-        zip_safe=True,
+        ext_modules=[NATIVE],
+        zip_safe=False,
         entry_points={
             "console_scripts": [
                 "sim = mujoco_ros.cli.sim:main",

@@ -30,6 +30,7 @@ from bootstrap.progress import Log, SetupError
 ROOT = Path(__file__).resolve().parents[1]
 # installed by setup.py into share/mujoco_ros
 SHARED = ("config", "launch", "package.xml", "urdf_mjcf")
+NATIVE = ROOT / "mujoco_ros" / "native"
 
 SELF_CHECK = """
 import control_msgs.action, controller_manager_msgs.srv, cv_bridge, ros_gz_interfaces.msg
@@ -93,12 +94,15 @@ class Setup:
             "virtual environment": self.make_venv,
             "packages": self.install_packages,
             "overlay": self.build_overlay,
+            "native part": self.build_native,
             "project": self.link_project,
         }
         if self.models:
             steps["robot models"] = self.install_models
         if self.interfaces:
             steps[f"simulation_interfaces {self.interfaces}"] = self.build_interfaces
+        if not any(NATIVE.glob("*.so")):
+            done.pop("native part", None)
         stale = [name for name in steps if done.get(name) != wanted[name]]
         if not stale:
             return
@@ -121,6 +125,7 @@ class Setup:
             "virtual environment": venv,
             "packages": packages,
             "overlay": overlay,
+            "native part": digest([packages, *contents([ROOT / "setup.py", *NATIVE.glob("*.c")])]),
             "project": project,
             "robot models": digest([packages, *contents([self.models_file])]),
             f"simulation_interfaces {self.interfaces}": overlay,
@@ -243,6 +248,14 @@ class Setup:
             raise
         finally:
             pool.shutdown()
+
+    def build_native(self) -> None:
+        """Compile what a step does in C, beside its source."""
+        temporary = self.build.with_name(f"native-{self.ros}")
+        build = ["setup.py", "-q", "build_ext", "--inplace", "--build-temp", str(temporary)]
+        self.command([str(self.python), *build])
+        if not any(NATIVE.glob("*.so")):
+            raise SetupError(f"setup.py compiled nothing in {NATIVE}; is python3-dev installed?")
 
     def build_interfaces(self) -> None:
         """Build and install another version of simulation_interfaces, apart from the others."""

@@ -15,6 +15,7 @@ MAY_IMPORT = {
     "model": {"model", "extras", "process.limited_call", "process.worker_limits"},
     "control": {"control", "model.errors", "model.strict"},
     "process": {"process"},
+    "native": {"native"},
     "extras": {"model.errors"},
     "entry_points": {"model.errors"},
     "sim": {"sim", "control", "model", "process.heartbeat"},
@@ -57,7 +58,7 @@ MAY_IMPORT = {
     },
     "rclpy_ext": {"rclpy_ext", "control.events", "model.errors"},
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
-    "bridge": {"bridge", "wire", "rclpy_ext", "process", "sim", "control", "model"},
+    "bridge": {"bridge", "native", "wire", "rclpy_ext", "process", "sim", "control", "model"},
     "bridge.node": {
         *("controllers.ros.hosted", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",

@@ -23,6 +23,7 @@ def loaded(entry: str) -> dict[str, int]:
     return {
         name.partition(".")[2]: len(Path(file).read_text(encoding="utf-8").splitlines())
         for name, file in files.items()
+        if file.endswith(".py")  # not compiled
     }
 
 

@@ -44,9 +44,10 @@ def run_simulator(
     with TemporaryDirectory() as name:
         folder = Path(name)
         with (
-            subscriber(scene, folder, record=True),
+            subscriber(scene, folder, record=True) as receiver,
             simulator(scene, folder, settings, probe) as sim,
         ):
+            receiver.wait_for("/clock")
             sim.sleep(_SETTLE_S)
             begun, cpu = time.monotonic(), sim.cpu_s()
             sim.sleep(seconds)

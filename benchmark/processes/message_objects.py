@@ -45,7 +45,7 @@ class MessageObjectPublishers:
         ]
         (robot,) = simulation.layout.robots
         self._builds: list[_Build] = [_clock, partial(self._joint_states, robot)]
-        self._builds.append(self._controller_state)
+        self._builds += [self._joint_references, self._controller_state]
         builds = {"imu": self._imu, "wrench": self._wrench, "contact": self._contact}
         self._builds += [
             partial(build, robot, sensor)
@@ -81,13 +81,13 @@ class MessageObjectPublishers:
         Raises:
             RuntimeError: They differ, so their costs cannot be compared.
         """
-        original = [publisher.publish for publisher in self._publishers]
+        handles = [publisher.handle for publisher in self._publishers]
         sent: list[list[bytes]] = [[] for _ in self._publishers]
         for publisher, messages in zip(self._publishers, sent, strict=True):
             publisher.publish = messages.append
         publish()
-        for publisher, function in zip(self._publishers, original, strict=True):
-            publisher.publish = function
+        for publisher, handle in zip(self._publishers, handles, strict=True):
+            publisher.publish_bytes_by(handle)
         stamp = self._stamp()
         for build, publisher, (data,) in zip(self._builds, self._publishers, sent, strict=True):
             message = build(stamp)
@@ -106,6 +106,14 @@ class MessageObjectPublishers:
         message.position = sample.qpos[joints.qpos].tolist()
         message.velocity = sample.qvel[joints.dof].tolist()
         message.effort = sample.qfrc_actuator[joints.dof].tolist()
+        return message
+
+    def _joint_references(self, stamp: Time) -> JointState:
+        q, dq, tau = self._control.references.values
+        message = JointState()
+        message.header.stamp = stamp
+        message.name = self._names
+        message.position, message.velocity, message.effort = q.tolist(), dq.tolist(), tau.tolist()
         return message
 
     def _controller_state(self, stamp: Time) -> JointTrajectoryControllerState:

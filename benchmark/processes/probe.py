@@ -37,7 +37,6 @@ from benchmark.processes.probe_columns import (
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.template_publisher import Batch
-from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS
 from mujoco_ros.cli.sim import main as simulate
 from mujoco_ros.control.robot_control import RobotControl
@@ -205,14 +204,7 @@ class Profile:
         self.wrap(Tracking, "update", "Tracking.update")
         self.wrap(Batch, "publish", "Batch.publish")
         self.wrap(Publishers, "publish", "Publishers.publish")
-        opened = PublisherPool.open
-
-        def timed_open(pool: PublisherPool, *arguments: Any) -> TopicPublisher:
-            publisher = opened(pool, *arguments)
-            publisher.publish = self._timed(publisher.publish, "publisher.publish")
-            return publisher
-
-        _replace(PublisherPool, "open", timed_open)
+        self.wrap(Batch, "_send", "Batch.send")
 
     def result(self) -> np.ndarray:
         """Return rows of label, nanoseconds in total and number of calls."""

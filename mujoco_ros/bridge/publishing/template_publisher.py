@@ -1,17 +1,24 @@
 """Batches of topics, filled and published at the cost of a few array operations."""
 
 import copy
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import finalize
 
 import numpy as np
 from rclpy.qos import QoSProfile
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
+from mujoco_ros.native import messages_type
+from mujoco_ros.rclpy_ext.raw_publishing import publish_functions
 from mujoco_ros.sim.clock_epochs import epoch_label
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
+
+if TYPE_CHECKING:
+    from mujoco_ros.native import messages
 
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
@@ -53,6 +60,7 @@ class SerializedTopic:
     """A topic and the template of its message.
 
     Attributes:
+        topic: The topic.
         is_labelled: Whether ``header.frame_id`` of its message names the epoch.
     """
 
@@ -71,87 +79,88 @@ class SerializedTopic:
         return result
 
 
-class Batch:
-    """Topics published together: one buffer, filled by a few array operations.
+@dataclass(frozen=True, kw_only=True)
+class _Layout:
+    """The messages of a batch in one buffer; all offsets are in bytes.
+
+    Attributes:
+        buffer: The serialized messages, each at a multiple of eight.
+        messages: Start and end of each message.
+        numbers: Changing numbers, where they are written, and whether as float32.
+        stamps: Offsets of the time stamps.
+        durations: Changing durations, and where they are written.
+        labels: Where the epochs begin.
+    """
+
+    buffer: np.ndarray
+    messages: list[tuple[int, int]] = field(default_factory=list)
+    numbers: list[tuple[NumberSource, int, bool]] = field(default_factory=list)
+    stamps: list[int] = field(default_factory=list)
+    durations: list[tuple[NumberSource, int]] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
+
+    def add(self, serialized: SerializedTopic, start: int) -> None:
+        """Add the message of a topic at an offset."""
+        topic, template = serialized.topic, serialized.template
+        end = start + len(template.data)
+        self.buffer[start:end] = np.frombuffer(template.data, np.uint8)
+        self.messages.append((start, end))
+        if serialized.is_labelled:
+            self.labels.append(start + template.data.index(epoch_label(0).encode()))
+        times = (start + template.times).tolist()
+        self.stamps.extend(times[: len(topic.stamps)])
+        self.durations.extend(
+            zip(topic.durations.values(), times[len(topic.stamps) :], strict=True)
+        )
+        offsets, is_single = (start + template.offsets).tolist(), template.is_single
+        self.numbers.extend(zip(topic.numbers.values(), offsets, is_single, strict=True))
+
+
+class _ArrayOperations:
+    """Fills the messages by a few operations on arrays.
 
     Long runs of numbers are copied; the others are gathered, in one operation per source array.
     """
 
-    def __init__(
-        self, topics: Mapping[TopicPublisher, SerializedTopic], arrays: Mapping[str, np.ndarray]
-    ) -> None:
-        """Lay out the messages.
-
-        Args:
-            topics: Topics by their publishers.
-            arrays: Source arrays by name, whose content changes in place.
-        """
-        sizes = [(len(serialized.template.data) + 7) // 8 * 8 for serialized in topics.values()]
-        buffer = np.zeros(sum(sizes) + 8, dtype=np.uint8)
-        self._parts: list[tuple[TopicPublisher, memoryview]] = []
+    def __init__(self, layout: _Layout, arrays: Mapping[str, np.ndarray]) -> None:
         destinations: dict[str, list[int]] = {}
         sources: dict[str, list[int]] = {}
-        negated: list[int] = []
-        singles: list[tuple[NumberSource, int]] = []
-        stamps: list[int] = []
-        durations: list[tuple[int, NumberSource]] = []
         # Arrays that are the same object under several names are gathered together.
         first: dict[int, str] = {}
         for name, array in arrays.items():
             first.setdefault(id(array), name)
-        self._labels: list[int] = []  # where the epochs begin
-        label = epoch_label(0).encode()
-        start = 0
-        for (publisher, serialized), size in zip(topics.items(), sizes, strict=True):
-            topic, template = serialized.topic, serialized.template
-            end = start + len(template.data)
-            buffer[start:end] = np.frombuffer(template.data, np.uint8)
-            self._parts.append((publisher, memoryview(buffer.data)[start:end]))
-            if serialized.is_labelled:
-                self._labels.append(start + template.data.index(label))
-            times = (start + template.times).tolist()
-            stamps += times[: len(topic.stamps)]
-            durations += zip(times[len(topic.stamps) :], topic.durations.values(), strict=True)
-            for number, offset, is_single in zip(
-                topic.numbers.values(), template.offsets, template.is_single, strict=True
-            ):
-                if is_single:
-                    singles.append((number, int(start + offset) // 4))
-                    continue
+        for number, offset, is_single in layout.numbers:
+            if not is_single:
                 name = first[id(arrays[number.array])]
                 sources.setdefault(name, []).append(number.address)
-                destinations.setdefault(name, []).append(int(start + offset) // 4)
-                if number.sign < 0:
-                    negated.append(int(start + offset) // 4)
-            start += size
+                destinations.setdefault(name, []).append(offset // 4)
+        buffer = layout.buffer
         # CDR aligns doubles to 4 bytes at worst, so a float64 view of stride 4 reaches all of them.
         self._floats = np.ndarray((len(buffer) // 4 - 1,), "<f8", buffer=buffer.data, strides=(4,))
-        self._words, self._buffer = buffer.view("<u4"), buffer
+        self._words, self._single_floats = buffer.view("<u4"), buffer.view("<f4")
         self._copies: list[tuple[np.ndarray, np.ndarray]] = []
         self._gathers: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
         for name in sources:
             self._plan(arrays[name].reshape(-1), np.array(sources[name]), destinations[name])
-        self._negated = np.array(negated, dtype=np.intp)
-        self._single_floats = buffer.view("<f4")
+        doubles = [(number, at) for number, at, is_single in layout.numbers if not is_single]
+        self._negated = np.array(
+            [at // 4 for number, at in doubles if number.sign < 0], dtype=np.intp
+        )
         self._singles = [
-            (arrays[number.array].reshape(-1), number.address, number.sign, word)
-            for number, word in singles
+            (arrays[number.array].reshape(-1), number.address, number.sign, offset // 4)
+            for number, offset, is_single in layout.numbers
+            if is_single
         ]
-        self._seconds = np.array(stamps, dtype=np.intp) // 4
+        self._seconds = np.array(layout.stamps, dtype=np.intp) // 4
         self._nanoseconds = self._seconds + 1
         self._durations = [
             (
                 arrays[source.array].reshape(-1),
                 source.address,
-                np.array([offset // 4 for offset, number in durations if number == source]),
+                np.array([at // 4 for number, at in layout.durations if number == source]),
             )
-            for source in dict.fromkeys(number for _, number in durations)
+            for source in dict.fromkeys(number for number, _ in layout.durations)
         ]
-
-    @property
-    def has_subscriptions(self) -> bool:
-        """Return whether any of the topics has a subscription."""
-        return any(publisher.subscriptions for publisher, _ in self._parts)
 
     def _plan(self, array: np.ndarray, source: np.ndarray, words: list[int]) -> None:
         """Plan the copies of the numbers at `source` in an array to their `words`."""
@@ -167,27 +176,8 @@ class Batch:
         if single.any():
             self._gathers.append((array, source[single], destination[single]))
 
-    def label(self, epoch: int) -> None:
-        """Name the epoch in the labelled messages."""
-        text = np.frombuffer(epoch_label(epoch).encode(), np.uint8)
-        for at in self._labels:
-            self._buffer[at : at + len(text)] = text
-
-    def publish(self, sec: int, nanosec: int) -> None:
-        """Fill every message and publish those with a subscription."""
-        self._fill(sec, nanosec)
-        for publisher, view in self._parts:
-            if publisher.subscriptions:
-                publisher.send(view.tobytes())
-
-    def repeat(self, sec: int, nanosec: int, publishers: Collection[TopicPublisher]) -> None:
-        """Publish the same sample again with some of the publishers."""
-        self._fill(sec, nanosec)
-        for publisher, view in self._parts:
-            if publisher in publishers:
-                publisher.send(view.tobytes())
-
-    def _fill(self, sec: int, nanosec: int) -> None:
+    def fill(self, sec: int, nanosec: int) -> None:
+        """Write the numbers, the stamp and the durations of all messages."""
         floats = self._floats
         for into, values in self._copies:
             into[...] = values
@@ -201,3 +191,108 @@ class Batch:
         self._words[self._nanoseconds] = nanosec
         for array, address, words in self._durations:
             self._words[words], self._words[words + 1] = split(array.item(address))
+
+
+class Batch:
+    """Topics published together, from one buffer.
+
+    With the compiled part of the package, all messages are filled and passed to the middleware by
+    two calls; otherwise they are filled by operations on arrays, and passed one by one.
+    """
+
+    def __init__(
+        self, topics: Mapping[TopicPublisher, SerializedTopic], arrays: Mapping[str, np.ndarray]
+    ) -> None:
+        """Lay out the messages.
+
+        Args:
+            topics: Topics by their publishers.
+            arrays: Source arrays by name, whose content changes in place.
+        """
+        sizes = [(len(serialized.template.data) + 7) // 8 * 8 for serialized in topics.values()]
+        self._layout = layout = _Layout(buffer=np.zeros(sum(sizes) + 8, dtype=np.uint8))
+        for serialized, end, size in zip(topics.values(), np.cumsum(sizes), sizes, strict=True):
+            layout.add(serialized, int(end - size))
+        data = layout.buffer.data
+        views = [memoryview(data)[start:end] for start, end in layout.messages]
+        self._parts = list(zip(topics, views, strict=True))
+        self._native = _compiled(layout, arrays, list(topics), self)
+        self._fill = (self._native or _ArrayOperations(layout, arrays)).fill
+
+    @property
+    def has_subscriptions(self) -> bool:
+        """Return whether any of the topics has a subscription."""
+        return any(publisher.subscriptions for publisher, _ in self._parts)
+
+    def label(self, epoch: int) -> None:
+        """Name the epoch in the labelled messages."""
+        text = np.frombuffer(epoch_label(epoch).encode(), np.uint8)
+        for at in self._layout.labels:
+            self._layout.buffer[at : at + len(text)] = text
+
+    def publish(self, sec: int, nanosec: int) -> None:
+        """Fill every message and publish those with a subscription."""
+        self._fill(sec, nanosec)
+        self._send()
+
+    def _send(self) -> None:
+        native, parts = self._native, self._parts
+        if native is not None:
+            wanted = [
+                bool(publisher.subscriptions) and publisher.handle is not None
+                for publisher, _ in parts
+            ]
+            for index, reason in native.send(bytes(wanted)):
+                parts[index][0].note_lost(reason)
+            parts = [part for part, is_sent in zip(parts, wanted, strict=True) if not is_sent]
+        for publisher, view in parts:
+            if publisher.subscriptions:
+                publisher.send(view.tobytes())
+
+    def repeat(self, sec: int, nanosec: int, publishers: Collection[TopicPublisher]) -> None:
+        """Publish the same sample again with some of the publishers."""
+        self._fill(sec, nanosec)
+        for publisher, view in self._parts:
+            if publisher in publishers:
+                publisher.send(view.tobytes())
+
+
+def _compiled(
+    layout: _Layout,
+    arrays: Mapping[str, np.ndarray],
+    publishers: Sequence[TopicPublisher],
+    owner: Batch,
+) -> "messages.Messages | None":
+    """Return the compiled form of a layout, if any; its publishers stay open as long as `owner`."""
+    kind = messages_type()
+    if kind is None:
+        return None
+    index = {name: number for number, name in enumerate(arrays)}
+    handles = [publisher.handle for publisher in publishers]
+    opened = ExitStack()
+    for handle in filter(None, handles):
+        opened.enter_context(handle)
+    finalize(owner, opened.close)
+    return kind(
+        layout.buffer,
+        list(arrays.values()),
+        _rows(
+            [
+                (index[number.array], number.address, at, 2 * is_single + (number.sign < 0))
+                for number, at, is_single in layout.numbers
+            ]
+        ),
+        _rows(layout.stamps),
+        _rows([(index[number.array], number.address, at) for number, at in layout.durations]),
+        _rows(
+            [
+                (start, end - start, 0 if handle is None else handle.pointer)
+                for (start, end), handle in zip(layout.messages, handles, strict=True)
+            ]
+        ),
+        publish_functions(),
+    )
+
+
+def _rows(rows: Sequence[Any]) -> np.ndarray:
+    return np.array(rows, dtype=np.int64)

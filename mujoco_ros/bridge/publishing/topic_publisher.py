@@ -22,9 +22,8 @@ class TopicPublisher:
         joined: Whether a subscription has matched since this was last set to False.
         lost: Messages that the middleware rejected, as it does under overload.
         publish: Passes a message to the middleware.
+        handle: The publisher of rclpy that `publish` passes bytes to; None of another function.
     """
-
-    publish: Callable[[Any], None]
 
     def __init__(self, topic: str) -> None:
         """Publish on a topic; `publish` is set later."""
@@ -32,15 +31,33 @@ class TopicPublisher:
         self.subscriptions = 0
         self.joined = False
         self.lost = 0
+        self.handle: Any = None
+
+    @property
+    def publish(self) -> Callable[[Any], None]:
+        """The function that passes a message to the middleware."""
+        return self._publish
+
+    @publish.setter
+    def publish(self, function: Callable[[Any], None]) -> None:
+        self._publish, self.handle = function, None
+
+    def publish_bytes_by(self, handle: Any) -> None:
+        """Pass the bytes of messages to a publisher of rclpy, its ``handle``."""
+        self._publish, self.handle = handle.publish_raw, handle
 
     def send(self, message: Any) -> None:
         """Publish a message, or count it as lost."""
         try:
-            self.publish(message)
+            self._publish(message)
         except rclpy_implementation.RCLError as error:
-            if not self.lost:
-                _LOG.warning("the middleware rejects messages on '%s': %s", self.topic, error)
-            self.lost += 1
+            self.note_lost(str(error))
+
+    def note_lost(self, reason: str) -> None:
+        """Count a message that the middleware rejected."""
+        if not self.lost:
+            _LOG.warning("the middleware rejects messages on '%s': %s", self.topic, reason)
+        self.lost += 1
 
 
 class PublisherPool:
@@ -80,7 +97,10 @@ class PublisherPool:
 
             # The count is first: what is published next goes to all.
             endpoint = self._endpoints.publisher(message_type, topic, qos, count, join)
-            publisher.publish = endpoint.handle.publish_raw if self._raw else endpoint.publish
+            if self._raw:
+                publisher.publish_bytes_by(endpoint.handle)
+            else:
+                publisher.publish = endpoint.publish
             self._open[key] = publisher, endpoint
         return self._open[key][0]
 
