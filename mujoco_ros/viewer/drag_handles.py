@@ -10,7 +10,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.framing import ScreenProjection
 
 _LENGTH_PX = 70.0
 """Length of the axes on the screen, at any depth."""

@@ -8,13 +8,13 @@ import numpy as np
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.drag_handles import Handle, handle_length, line_handle, turn_handle
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,
     MarkerControl,
 )
-from mujoco_ros.viewer.projection import ScreenProjection
 
 _MODE = InteractionMode
 _LINES = {_MODE.MOVE_AXIS: (0,), _MODE.MOVE_3D: (0, 1, 2), _MODE.MOVE_ROTATE_3D: (0, 1, 2)}

@@ -5,7 +5,7 @@ import pytest
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.drag_handles import Handle, dragged, handles, ring
-from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.framing import ScreenProjection
 
 NAMES = ["move", "move x", "move y", "move z", "turn x", "turn y", "turn z"]
 

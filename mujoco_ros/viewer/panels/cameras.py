@@ -14,10 +14,10 @@ from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.overlays.robot_overlays import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
 from mujoco_ros.viewer.web.page import PanelsHidden
 

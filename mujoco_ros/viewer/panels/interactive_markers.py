@@ -14,6 +14,7 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles, Handle
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.marker_constraints import (
     allowed,
     control_handles,
@@ -40,7 +41,6 @@ from mujoco_ros.viewer.panels.widgets import (
     tree,
     visible_rows,
 )
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 

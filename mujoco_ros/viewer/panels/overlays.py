@@ -15,6 +15,7 @@ from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sig
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
 from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
@@ -30,7 +31,6 @@ from mujoco_ros.viewer.overlays.robot_overlays import (
 from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import cell, coloured, number_cell, table, text, tree
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
 

@@ -150,22 +150,19 @@ def _read(
     """
     added = []
     for transform in message.transforms:
-        if needed is not None and needed.isdisjoint(
-            (transform.child_frame_id, transform.header.frame_id)
-        ):
+        child, parent = transform.child_frame_id, transform.header.frame_id
+        if needed is not None and needed.isdisjoint((child, parent)):
             continue
         p, q = transform.transform.translation, transform.transform.rotation
         pose = Pose(position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z]))
         try:
-            pose.check(transform.child_frame_id)
+            pose.check(child)
         except UserInputError:
             continue
-        if transform.child_frame_id not in frames and len(frames) >= most:
+        if child not in frames and len(frames) >= most:
             continue
-        frames[transform.child_frame_id] = TfFrame(
-            transform.header.frame_id, pose.position, pose.quat_wxyz
-        )
-        added.append(transform.child_frame_id)
+        frames[child] = TfFrame(parent, pose.position, pose.quat_wxyz)
+        added.append(child)
     return added
 
 
@@ -272,9 +269,7 @@ class DrawnTopics:
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
                 drawn.markers = {
-                    key: drawn_marker
-                    for key, drawn_marker in drawn.markers.items()
-                    if drawn_marker[1] == inf
+                    key: marker for key, marker in drawn.markers.items() if marker[1] == inf
                 }
                 drawn.changed = {
                     key: change for key, change in drawn.changed.items() if key in drawn.markers

@@ -27,11 +27,10 @@ from mujoco_ros.viewer.ros.commands import (
 )
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
-from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.run_state import RunStateClient
+from mujoco_ros.viewer.ros.run_state import EntityRequests, RunStateClient
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber

@@ -13,8 +13,8 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.drag_handles import handles
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.panels.targets import TargetsPanel
-from mujoco_ros.viewer.projection import ScreenProjection
 
 
 class BothHandlers(TargetsPanel):
