@@ -85,7 +85,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Check the arguments before any process starts, and set those that follow from others.
+    """Check the arguments before any process starts, and set the ones that follow from others.
 
     Raises:
         UserInputError: The scene is invalid.

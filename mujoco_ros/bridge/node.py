@@ -179,7 +179,7 @@ PARAMETERS: tuple[ParameterSpec, ...] = (
 def compose(context: NodeContext) -> list[Component]:
     """Create the components of the node.
 
-    Those that declare parameters of the model come first: no file is written, and no process
+    Components that declare parameters of the model come first: no file is written, and no process
     started, with an unknown parameter or before the values that the user set are in force.
 
     Returns:
@@ -206,7 +206,7 @@ def compose(context: NodeContext) -> list[Component]:
     hosted = _host(context, controllers, control) if controllers else []
     processes = ChildProcesses(context, descriptions.descriptions_of)
     return [
-        *extensions,  # before those that publish and log the state, which they change and extend
+        *extensions,  # before the state is published and logged: they change and extend it
         *settings,
         PaceParameters(context),
         descriptions,
@@ -318,7 +318,7 @@ class MujocoNode(ComponentNode):
 
         Args:
             arguments: Arguments of the command line, for child processes.
-            added: Further components, after those that `compose` lists.
+            added: Further components, after the ones from `compose`.
 
         Raises:
             UserInputError: A parameter, or a file that the scene names, is wrong.

@@ -51,7 +51,7 @@ def run_command(
 
 
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command on files, of which it replaces no input; report its errors.
+    """Run a command that overwrites none of its input files; report its errors.
 
     SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file.
 

@@ -123,7 +123,7 @@ class DatasetJob:
         self._description = {"command": shlex.join(command), **identity}
 
     def prepare(self) -> None:
-        """Create the folder of the episodes' files, of which only complete ones are kept.
+        """Create the folder of the episodes' files, and delete unfinished files in it.
 
         Call it while no other evaluation can write into the output folder.
 

@@ -1,7 +1,7 @@
 """What each program does before its imports: streams, threads, progress, and its end.
 
-The imports take seconds. A signal meanwhile would raise an exception in any of them, which some
-lose, and of which others make errors of their own.
+The imports take seconds. A signal meanwhile would raise an exception inside an import; some
+modules lose it, others turn it into another error.
 """
 
 import io

@@ -124,7 +124,6 @@ class TerminalKeys:
     """
 
     def __init__(self) -> None:
-        """Leave the terminal as it is."""
         self.available = False
         self._before: list[Any] = []
 

@@ -324,7 +324,7 @@ def synchronize(
     open_new: Callable[[K, W], V],
     close: Callable[[V], object],
 ) -> None:
-    """Close the entries of `opened` that are not `wanted`, and open those that are missing."""
+    """Close the entries of `opened` that are not `wanted`, and open the missing ones."""
     for key in opened.keys() - wanted.keys():
         close(opened.pop(key))
     for key, description in wanted.items():

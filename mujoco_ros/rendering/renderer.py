@@ -43,7 +43,7 @@ def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
 
 
 def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
-    """Return which geoms a camera may see: those whose bounding spheres touch its frustum.
+    """Return which geoms a camera may see: their bounding spheres touch its frustum.
 
     Args:
         data: A state with its poses computed.

@@ -136,7 +136,7 @@ class Clients:
 
     Attributes:
         fields: Fields of messages of the panel Plots.
-        panel_fields: Those of plots of declared panels.
+        panel_fields: Fields of messages of the plots of declared panels.
         log: Returns the log lines after a sequence number, oldest first.
         latest_request: Returns the latest request of any client.
     """

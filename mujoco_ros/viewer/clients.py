@@ -308,7 +308,7 @@ class VelocityClient(Protocol):
 
     Attributes:
         topics: The topics ``cmd_vel`` that something subscribes to.
-        tool_topics: Those of Cartesian controllers, ``target_twist``.
+        tool_topics: Topics ``target_twist`` of Cartesian controllers.
     """
 
     topics: Sequence[str]

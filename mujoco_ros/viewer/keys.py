@@ -111,7 +111,6 @@ class KeyHelp:
     """
 
     def __init__(self) -> None:
-        """Begin closed."""
         self.is_open = False
 
     def handle_keys(self) -> bool:

@@ -30,7 +30,7 @@ _SMALLEST = 1e-12
 
 
 def triangle_axes(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return how triangles are drawn, without those that have no area.
+    """Return how triangles are drawn; triangles without an area are left out.
 
     MuJoCo's triangle has corners in the origin, on the x axis and on the y axis; its normal is z.
 

@@ -200,7 +200,7 @@ class ViewSettings(plugin.ViewerPlugin):
 
 
 def _restore(name: str, owner: HasSettings, settings: Settings) -> None:
-    """Restore settings; those that cannot be read are no reason not to show the page."""
+    """Restore settings; the page is shown even if they cannot be read."""
     try:
         owner.restore(settings)
     except Exception:

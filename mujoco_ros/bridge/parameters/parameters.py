@@ -101,7 +101,7 @@ class ParameterListener:
         return {}
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check a set of parameters, with those it implies.
+        """Check a set of parameters, together with the parameters that it implies.
 
         Raises:
             UserInputError: The set is rejected.
@@ -155,7 +155,7 @@ class Parameters:
         return set(self._specs)
 
     def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
-        """Return the initial values of parameters: those that the user set, or the defaults.
+        """Return the initial values of parameters: what the user set, or the defaults.
 
         Args:
             specs: The parameters, which need not be declared yet.

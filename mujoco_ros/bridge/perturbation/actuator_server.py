@@ -1,4 +1,4 @@
-"""Topics that control actuators which no joint reference drives."""
+"""Topics that control actuators which no joint reference moves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -129,7 +129,7 @@ class _Served:
 
 
 class ActuatorServer(Component):
-    """Controls actuators of every robot that has such ones, by name and by arrays.
+    """Controls the actuators of each robot that no joint reference moves, by name and by arrays.
 
     ``actuator_commands`` takes names. ``actuator_controller/commands`` takes arrays, without the
     actuators of the gripper controller, in the order of the latched
@@ -137,7 +137,6 @@ class ActuatorServer(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics."""
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._has_controllers = context.has_controllers

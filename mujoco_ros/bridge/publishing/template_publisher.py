@@ -231,7 +231,7 @@ class Batch:
             self._layout.buffer[at : at + len(text)] = text
 
     def publish(self, sec: int, nanosec: int) -> None:
-        """Fill every message and publish those with a subscription."""
+        """Fill every message, and publish it if its topic has a subscription."""
         self._fill(sec, nanosec)
         self._send()
 

@@ -83,7 +83,7 @@ def _true(source: NumberSource) -> NumberSource:
     return source._replace(array=_TRUE.get(source.array, source.array))
 
 
-# DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
+# DDS allows 256 characters for a topic, including the node's namespace and "rt/" before it.
 _LONGEST_NAME = 200
 _MEASURED = {"qpos": "measured_qpos"}
 """Array with the measured poses of free bodies by that with the true ones."""

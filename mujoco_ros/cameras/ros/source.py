@@ -73,7 +73,7 @@ class FrameDelivery:
         """Begin the frame of a simulated time [s]; return whether it will arrive.
 
         Args:
-            at_once: Whether it is neither late nor lost; it overtakes those in flight.
+            at_once: Whether it is neither late nor lost; it overtakes the frames in flight.
         """
         settings, self._open = self.settings, None
         if at_once or settings == AT_ONCE:

@@ -126,7 +126,7 @@ def centre_of_mass(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
 
 
 def supports(scene: OverlayScene, robot: RobotLayout) -> np.ndarray:
-    """Return the contacts that push a robot up, without those inside it [m].  # (n, 3)"""
+    """Return the contacts with other bodies that push a robot up [m].  # (n, 3)"""
     found = contact_forces(scene.model, scene.data)
     own = np.isin(found.bodies, robot.bodies)  # (n, 2)
     upwards = np.where(own[:, 1], 1.0, -1.0) * (found.forces @ _UP)
@@ -184,7 +184,6 @@ class JointPaths:
     """Draws trajectories, with all else as it was when each of them appeared."""
 
     def __init__(self) -> None:
-        """Draw nothing yet."""
         self._model: mujoco.MjModel | None = None
         self._data: mujoco.MjData
         self._drawn: dict[str, tuple[JointPath, list[np.ndarray]]] = {}
@@ -253,7 +252,7 @@ def _ends(scene: OverlayScene, joints: np.ndarray) -> Iterator[int]:
 
 
 def _chain(model: mujoco.MjModel, body: int) -> set[int]:
-    """Return a body and those that carry it."""
+    """Return a body and all bodies that carry it."""
     chain = set()
     while body:
         chain.add(body)

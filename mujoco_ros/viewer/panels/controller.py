@@ -86,7 +86,7 @@ def _layout(
 
 
 def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
-    """Return the states to draw aside: those that most others lead to; may be empty."""
+    """Return the states to draw aside, because most others lead to them; may be empty."""
     between = [(start, goal) for start, goal in pairs if start != goal]
     incoming = Counter(goal for _, goal in between)
     linked = {state for pair in between for state in pair}

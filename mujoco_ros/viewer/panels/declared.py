@@ -127,7 +127,7 @@ class DeclaredWindows(Panel):
         """Build the field of a setting, with the edited value, else the value of the parameter.
 
         Args:
-            key: That of the edited value.
+            key: Key of the edited value.
             node: Full name of the node with the parameter.
             item: The setting.
 

@@ -59,7 +59,7 @@ _MM = 1e3
 _TF = "TF frames"
 _SCALE_RANGE = (0.01, 1000.0)
 _MOST_NAMED = 5
-"""Unknown frames, and meshes that are not drawn, that are named."""
+"""Most unknown frames, and most meshes that are not drawn, that the window names."""
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 

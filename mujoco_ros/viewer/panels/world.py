@@ -31,7 +31,7 @@ _SPEED_M = 0.01
 
 
 class OfferedList(ABC):
-    """A list that is requested once, searched, and of which one item is chosen.
+    """A list that is requested once; the user searches it and chooses one item.
 
     Attributes:
         title: Title above it.

@@ -283,7 +283,7 @@ class VelocityPublisher:
 
     Attributes:
         topics: The topics ``cmd_vel`` that something subscribes to.
-        tool_topics: Those of Cartesian controllers, ``target_twist``.
+        tool_topics: Topics ``target_twist`` of Cartesian controllers.
     """
 
     def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:

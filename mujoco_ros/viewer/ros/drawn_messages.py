@@ -96,7 +96,7 @@ def note_merged(marker: Marker, source: str, noted: set[str]) -> None:
     Args:
         marker: Any marker.
         source: Name of its topic or server.
-        noted: Sources of which one was logged.
+        noted: Sources with a message in the log.
     """
     has_many = marker.type == Marker.TRIANGLE_LIST and len(marker.points) // 3 > MOST_SHAPES
     if has_many and source not in noted:
@@ -346,7 +346,7 @@ AT_ONCE = (*MARKERS, INTERACTIVE, JOINT_PATH, "nav_msgs/msg/Path")
 
 
 def shapes_of(name: str, message: Any) -> tuple[Shape, ...]:
-    """Return the shapes of a message of a type, of which the newest is drawn."""
+    """Return the shapes of a message of a type; only the newest message is drawn."""
     return tuple(_finite(_LATEST[name][1](message)))
 
 

@@ -56,11 +56,10 @@ _KEPT_S = 5.0
 class FrameTree:
     """Frames of /tf_static, and frames of /tf that are needed or whose parent is.
 
-    A simulator may publish many frames 1000 times a second, so /tf is subscribed only while a frame
-    is needed, or all are, and only messages that contain its name are deserialized: the newest of
-    those that begin and end with the same frames. A frame of /tf that is not received for some
-    seconds is dropped; a pause of the simulation does not count, since its nodes may publish
-    nothing then.
+    A simulator may publish many frames 1000 times a second. So /tf is subscribed only while frames
+    are needed. Of the messages that contain a needed name, only the newest one with the same first
+    and last frame is deserialized. A frame of /tf that is not received for some seconds is dropped;
+    a pause of the simulation does not count, since its nodes may publish nothing then.
 
     Attributes:
         frames: Frames by name, as of the last tick.
@@ -186,10 +185,10 @@ class _Drawn:
 
     Attributes:
         kind: Type of its messages.
-        qos: That of the subscription.
+        qos: Quality of service of the subscription.
         waiting: Serialized messages.
         markers: Shapes and end of each marker, in simulated time [s].
-        changed: Markers of which the newest shapes are not computed yet.
+        changed: Markers whose newest shapes are not computed yet.
         due_at: When messages are deserialized again [s].
     """
 
@@ -203,7 +202,7 @@ class _Drawn:
 
 
 class DrawnTopics:
-    """Finds topics of messages that can be drawn, and receives those that are shown.
+    """Finds topics of messages that can be drawn, and receives the topics that are shown.
 
     Attributes:
         topics: Types of the topics by name.

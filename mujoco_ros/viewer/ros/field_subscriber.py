@@ -25,7 +25,7 @@ _LOG = logging.getLogger(__name__)
 
 _PART = re.compile(r"\.?(\w+)(?:\[([^\]]*)\])?")
 _MOST_ELEMENTS, _MOST_FIELDS = 100, 2000
-"""Elements of an array, and fields of a message, that are listed."""
+"""Most elements of an array, and most fields of a message, in the list."""
 _NAMES = "name"
 """Field with the names of the elements of the other arrays of a message, as in JointState."""
 _LARGEST_LAG_S = 3600.0
@@ -132,7 +132,7 @@ class _Input:
 
 
 class FieldSubscriber:
-    """Finds all topics, and receives every message of those with watched fields.
+    """Finds all topics, and receives every message of topics with watched fields.
 
     Any thread may call the public methods but `tick`.
 

@@ -253,7 +253,6 @@ class EntityRequests:
     """
 
     def __init__(self, services: RunStateClient, setter: StateSetter) -> None:
-        """Use the services of a simulator."""
         self.spawnables: Sequence[OfferedModel] = ()
         self.worlds: Sequence[OfferedModel] = ()
         self._services, self._setter = services, setter

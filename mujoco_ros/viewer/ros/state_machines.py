@@ -84,7 +84,7 @@ class StateMachines:
         self._caller.call(ChangeState, service, message, on_response, request.fail)
 
     def _discover(self) -> None:
-        """Add the machines that appeared and remove those that disappeared."""
+        """Add the machines that appeared, and remove the ones that disappeared."""
         present = {
             service.removesuffix("/change_state")
             for service, kinds in self._node.get_service_names_and_types()

@@ -46,7 +46,6 @@ class ResponseCompression:
     """Compresses bodies for clients that accept it, each of them once."""
 
     def __init__(self) -> None:
-        """Begin without compressed bodies."""
         self._kept: OrderedDict[tuple[str, bytes], bytes] = OrderedDict()
 
     def apply(self, request: Request, response: Response) -> None:

@@ -61,7 +61,7 @@ class WebServerGuard:
         socket: The listening socket.
         tokens: The tokens that clients need; None if only this machine can reach the server.
         connections: Number of open WebSocket connections to Studio.
-        panel_connections: Number of those that show the panels.
+        panel_connections: Number of connections that show the panels.
         further_connections: Number of those to other handlers.
         frames: The frames of the panels that the page in control has drawn.
         uncovered: What the page in control shows of the scene, see `MarkedConnection`.

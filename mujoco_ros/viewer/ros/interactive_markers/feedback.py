@@ -19,7 +19,7 @@ Servers have a queue of one message by default. A lost pose is replaced by the n
 a motion, or its last pose, is not.
 """
 _MOST_WAITING, _MOST_AT_END = 50, 10
-"""Messages that wait, and those that are published at the end."""
+"""Most messages that wait, and most that are published at the end."""
 _DOWN, _UP = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.MOUSE_UP
 
 

@@ -51,8 +51,8 @@ class _Server:
     Attributes:
         namespace: Its namespace.
         updates: Its updates that wait.
-        qos: That of the subscription.
-        subscription: That of its updates.
+        qos: Quality of service of the subscription.
+        subscription: Subscription of its updates.
         publishers: Identifiers of the publishers of its updates.
         drawn: The shapes of each marker: from its server, and for bare controls.
     """
@@ -128,7 +128,6 @@ class MarkerServers:
     """
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
-        """Follow no server."""
         self.known: Mapping[str, MarkerServerInfo] = {}
         self.shapes: Mapping[str, Sequence[Shape]] = {}
         self.left_out = 0

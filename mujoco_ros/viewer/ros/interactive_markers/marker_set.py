@@ -212,7 +212,6 @@ class UpdateQueue:
     """
 
     def __init__(self, markers: MarkerSet) -> None:
-        """Begin without updates."""
         self.markers = markers
         self.request_at: float | None = None
         self._waiting: deque[bytes] = deque(maxlen=DEPTH)  # empty instead of one that is too long
