@@ -1,22 +1,17 @@
 """Parameters of elements of the model: equality constraints, appearance, plugins."""
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 import mujoco
-from rclpy.node import Node
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, query
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.control.events import QueueFullError, SimulationReset
+from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.robot.layout import ModelLayout
-from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.settings.appearance import (
     SIZES,
@@ -48,25 +43,6 @@ def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) 
             namespace, name = robot.namespace, element.removeprefix(robot.prefix)
     parts = (namespace, kind, name, *rest)
     return ".".join(name.replace("/", ".") for name in parts if name)
-
-
-T = TypeVar("T")
-
-
-def query(
-    node: Node, commands: CommandQueue, read: Callable[[], T], then: Callable[[T], object]
-) -> None:
-    """Read something in the physics thread, then call `then` with it in the executor's thread.
-
-    Nothing is called if the physics thread ends before.
-    """
-
-    def hand_over(future: "Future[T]") -> None:
-        if not future.cancelled():
-            later(node, lambda: then(future.result()))
-
-    with suppress(QueueFullError):  # it has ended
-        commands.submit(read, urgent=True).add_done_callback(hand_over)
 
 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
