@@ -86,7 +86,6 @@ def wait_until_served(port: int, deadline: float) -> None:
     """Wait until a port of this machine accepts connections.
 
     Args:
-        port: The port.
         deadline: Time of the monotonic clock at which to give up [s].
 
     Raises:

@@ -33,7 +33,7 @@ def main() -> None:
         before = replay(robot, other, robot.values, found.scene_delay).ratio.max()
         after = replay(robot, other, found.values, found.delay).ratio.max()
         errors = " | ".join(f"{_worst(found, twin, kind):.2f}" for kind in KINDS)
-        unsure = sum(not it.determined for it in found.estimates)
+        unsure = sum(not estimate.determined for estimate in found.estimates)
         delay = 1e3 * abs(found.delay - twin.delay)
         _row(
             f"| {seed} | {delay:.4f} | {errors} | {unsure} | {after:.3f} | {before:.0f} | "
@@ -44,9 +44,9 @@ def main() -> None:
 def _worst(found: Fit, twin: HiddenTwin, kind: str) -> float:
     """Return the largest error of a kind of parameter over the joints [%]."""
     errors = [
-        abs(it.value / twin.truth[kind][it.parameter.joint] - 1.0)
-        for it in found.estimates
-        if it.parameter.kind == kind and it.determined
+        abs(estimate.value / twin.truth[kind][estimate.parameter.joint] - 1.0)
+        for estimate in found.estimates
+        if estimate.parameter.kind == kind and estimate.determined
     ]
     return 100.0 * float(np.max(errors, initial=0.0))
 

@@ -56,7 +56,7 @@ class HiddenTwin:
         for kind, own in (("kp", gains.kp), ("kd", gains.kd)):
             values = own[:6] * random.uniform(0.6, 1.4, 6)
             self.truth[kind] = dict(zip(JOINTS, values, strict=True))
-        self.truth = {kind: {it: by[it] for it in joints} for kind, by in self.truth.items()}
+        self.truth = {kind: {name: by[name] for name in joints} for kind, by in self.truth.items()}
 
     def overlay(self) -> RobotOverlay:
         """Return its parameters as the overlay of a scene."""

@@ -9,8 +9,8 @@ import numpy as np
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.false_colour import depth_colours, number_colours
+from mujoco_ros.rendering.gl import RICH
 from mujoco_ros.rendering.point_cloud import PointCloud
-from mujoco_ros.rendering.quality import RICH
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.simulation import Simulation

@@ -10,7 +10,7 @@ from sensors_page import sensors_page
 
 from mujoco_ros.bridge.commands.cartesian_server import TOPICS
 from mujoco_ros.bridge.commands.trajectory_server import GOAL_TRAJECTORY
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.bridge.parameters.parameters import setting_specs
 from mujoco_ros.bridge.parameters.robot_parameters import (
     CARTESIAN,
@@ -28,7 +28,7 @@ from mujoco_ros.bridge.perturbation.element_parameters import APPEARANCE, EQUALI
 from mujoco_ros.bridge.perturbation.physics_parameters import PHYSICS_PARAMETERS
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
-from mujoco_ros.bridge.tf.frame_plan import FramePlan, TfMode, plan_frames
+from mujoco_ros.bridge.tf.robot_frames import FramePlan, TfMode, plan_frames
 from mujoco_ros.cameras.ros.lidar import lidar_topics
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import POSITION

@@ -44,7 +44,7 @@ def find_topics(node: Node) -> dict[str, str]:
         return {}
     topics: list[tuple[str, str]] = []
     newest = monotonic()
-    while monotonic() < newest + 2.0:  # until those of cameras and viewer are discovered, too
+    while monotonic() < newest + 2.0:  # until topics of cameras and viewer are discovered, too
         if len(topics) < len(found := node.get_topic_names_and_types()):
             newest = monotonic()
             topics = [(name, types[0]) for name, types in found]
@@ -83,11 +83,11 @@ def monitor(node: Node, topics: dict[str, str], wait: float) -> list[Monitor]:
     silent, active, newest = set(monitors), set(monitors), monotonic()
     while monotonic() < newest + wait:
         rclpy.spin_once(node, timeout_sec=0.1)
-        if started := {it for it in silent if it.arrivals}:
+        if started := {topic for topic in silent if topic.arrivals}:
             silent, newest = silent - started, monotonic()
-        for it in [it for it in active if len(it.arrivals) >= ENOUGH]:
-            node.destroy_subscription(it.subscription)  # leaves time for the slow topics
-            active.remove(it)
+        for topic in [topic for topic in active if len(topic.arrivals) >= ENOUGH]:
+            node.destroy_subscription(topic.subscription)  # leaves time for the slow topics
+            active.remove(topic)
     return monitors
 
 
@@ -126,11 +126,11 @@ def main() -> None:
     print(f"monitoring {len(topics)} topics for about {wait:.0f} s", flush=True)
     print(f"{'Hz by stamps':>12} {'by wall clock':>14}  topic [type]")
     first: dict[str, Any] = {}
-    for it in monitor(node, topics, wait):
-        rates = f"{stamp_rate(it.stamps):>12} {arrival_rate(it.arrivals):>14}"
-        print(f"{rates}  {it.topic} [{it.kind}]")
-        if it.first and CONTROLLERS not in it.topic:
-            first.setdefault(it.kind, it.first)
+    for topic in monitor(node, topics, wait):
+        rates = f"{stamp_rate(topic.stamps):>12} {arrival_rate(topic.arrivals):>14}"
+        print(f"{rates}  {topic.topic} [{topic.kind}]")
+        if topic.first and CONTROLLERS not in topic.topic:
+            first.setdefault(topic.kind, topic.first)
     if joints := first.get("sensor_msgs/msg/JointState"):
         print(f"\njoint positions [rad or m] at {seconds(joints):.3f} s:")
         rows = zip(joints.name, joints.position, strict=True)

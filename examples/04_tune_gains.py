@@ -69,7 +69,7 @@ class Robot:
         )
 
     def gains(self) -> Gains:
-        """Return all gains of the robot: those of joints that a torque motor drives."""
+        """Return all gains of the robot, for the joints that a torque motor drives."""
         listed = self.client.list_parameters([self.prefix])
         spin_until(self.node, listed.done)
         names = list(listed.result().result.names)

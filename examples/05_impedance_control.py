@@ -119,7 +119,7 @@ class Impedance(Node):
         return ""
 
     def _read_gains(self, prefix: str) -> dict[str, float]:
-        """Return the robot's gains by parameter: those of joints that a torque motor drives."""
+        """Return the robot's gains by parameter, for the joints that a torque motor drives."""
         listed = self.parameters.list_parameters([prefix])
         self.spin_until(listed.done)
         names = list(listed.result().result.names)

@@ -116,8 +116,16 @@ class Simulator:
             request.spawn_requests.append(one)
         response = self.call(self.spawner, request)
         results = response.results
-        names = [it.entity_name for it in results if it.result.result == Result.RESULT_OK]
-        errors = [it.result.error_message for it in results if it.result.result != Result.RESULT_OK]
+        names = [
+            response.entity_name
+            for response in results
+            if response.result.result == Result.RESULT_OK
+        ]
+        errors = [
+            response.result.error_message
+            for response in results
+            if response.result.result != Result.RESULT_OK
+        ]
         return names, errors[0] if errors else ""
 
     def show(self, names: list[str]) -> None:

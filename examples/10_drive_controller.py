@@ -96,7 +96,7 @@ class Controller:
 
     def _labels(self, client: Client) -> list[str]:
         response = self._call(client, GetAvailableTransitions.Request())
-        return [it.transition.label for it in response.available_transitions]
+        return [found.transition.label for found in response.available_transitions]
 
     def _call(self, client: Client, request: object) -> object:
         spin_until(self.node, client.service_is_ready)

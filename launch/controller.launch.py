@@ -59,7 +59,7 @@ ARGUMENTS = [
         default_value="",
         choices=["", *BOOLEAN],
         description="Whether transitions with the trigger step_by_step wait for a request. "
-        "Default: the value in the params_file, or that of the controller.",
+        "Default: the value in the params_file, or the controller's own.",
     ),
     DeclareLaunchArgument(
         "seed",

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
@@ -86,7 +85,7 @@ def generate_launch_description() -> LaunchDescription:
 
 
 def check(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Check the arguments before any process starts, and set those that follow from others.
+    """Check the arguments before any process starts, and set the ones that follow from others.
 
     Raises:
         UserInputError: The scene is invalid.
@@ -196,11 +195,9 @@ def _file(controllers: str, robot: str, model: str) -> Path:
 
 def _controllers(file: Path) -> tuple[dict[str, str], int]:
     """Return the types of the controllers and the rate of the controller_manager's parameters."""
-    try:
-        content = yaml.safe_load(file.read_text())
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ValueError(f"{file}: {' '.join(str(error).split())}") from None
-    found = list(_parameters(content, "controller_manager"))
+    from mujoco_ros.model.strict import read_yaml
+
+    found = list(_parameters(read_yaml(file), "controller_manager"))
     types = {
         name: value["type"]
         for parameters in found

@@ -72,11 +72,12 @@ def _for_scene(template: Path, scene: str) -> Path:
     from mujoco_ros.model.robot.layout import lay_out
     from mujoco_ros.model.scene.assembly import assemble
     from mujoco_ros.model.scene.config import load_scene
+    from mujoco_ros.model.strict import read_yaml
 
     try:
-        content = yaml.safe_load(template.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ValueError(f"rviz_config:={template} is not YAML: {error}") from None
+        content = read_yaml(template)
+    except ValueError as error:
+        raise ValueError(f"rviz_config:={error}") from None
     if not isinstance(content, dict):
         raise ValueError(f"rviz_config:={template} is no configuration of RViz")
     config = filled(content, lay_out(assemble(load_scene(scene))))

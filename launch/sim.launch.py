@@ -1,10 +1,10 @@
 """Start the simulator and, on request, robot_state_publisher, RViz and a recording."""
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import List  # noqa: UP035 - launch_ros compares with this one
 
-import yaml
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
 from launch.actions import (
@@ -89,7 +89,7 @@ ARGUMENTS = [
         default_value="",
         choices=["", *BOOLEAN],
         description="Whether transitions with the trigger step_by_step wait for a request. "
-        "Default: the value in the params_file, or that of the controller.",
+        "Default: the value in the params_file, or the controller's own.",
     ),
     DeclareLaunchArgument(
         "controller_seed",
@@ -339,11 +339,12 @@ def _integer(arguments: dict[str, str], name: str) -> int:
 
 
 def _names(arguments: dict[str, str], name: str) -> list[str]:
-    try:
-        found = yaml.safe_load(arguments[name])
-    except yaml.YAMLError:
-        found = None
-    if not (isinstance(found, list) and found and all(isinstance(it, str) for it in found)):
+    from mujoco_ros.model.strict import parse_yaml
+
+    found = None
+    with suppress(ValueError):
+        found = parse_yaml(arguments[name], name)
+    if not (isinstance(found, list) and found and all(isinstance(entry, str) for entry in found)):
         raise ValueError(f"{name}:={arguments[name]} is not a list of names, [first, second]")
     return found
 

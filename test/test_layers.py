@@ -71,47 +71,45 @@ MAY_IMPORT = {
     "rclpy_ext": {"rclpy_ext", "control.events", "model.errors"},
     "wire": {"wire", "rclpy_ext.executor", "model.errors", "model.naming"},
     "bridge": {"bridge", "native", "wire", "rclpy_ext", "process", "sim", "control", "model"},
-    "bridge.composition": {
+    "bridge.node": {
         *("controllers.ros.hosted_controller", "extensions.ros", "recording.ros"),
         "controllers.ros.controller_settings",
-        *("controllers.runtime", "bridge", "wire"),
+        *("controllers.runtime", "bridge", "wire", "rclpy_ext", "sim", "control", "model"),
     },
-    "bridge.node": {"bridge.composition", "bridge", "sim", "control", "model"},
     "extensions": {"extensions", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "model"},
     "extensions.ros": {
         *("extensions.ros", "extensions", "wire", "rclpy_ext", "sim", "control.events", "model"),
-        *("bridge.component", "bridge.diagnostics", "bridge.panels", "bridge.parameters"),
+        *("bridge.component", "bridge.diagnostics", "bridge.panel_server", "bridge.parameters"),
         "bridge.publishing.topic_publisher",
     },
     "cameras.ros": {
         *("cameras.ros", "cameras", "wire", "rclpy_ext", "process.heartbeat"),
-        *("bridge.diagnostics", "bridge.parameters", "bridge.synchronize"),
+        *("bridge.diagnostics", "bridge.parameters"),
         *("bridge.publishing.topic_publisher", "rendering", "sim", "model"),
     },
     "recording.ros": {
         *("recording.ros", "recording", "wire", "rclpy_ext", "sim", "control", "model"),
-        *("bridge.child_processes", "bridge.component", "bridge.component_node"),
+        *("bridge.child_processes", "bridge.component"),
         *("bridge.diagnostics", "bridge.parameters", "bridge.publishing"),
         *("bridge.simulation_interfaces", "bridge.tf"),
     },
     "identification.ros": {"identification", "recording.ros.bag_reader", "model"},
     "viewer.ros": {
-        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.entity_client"),
-        *("viewer.message_shapes", "viewer.message_fields", "viewer.interactive_markers"),
-        *("viewer.panel_descriptions", "viewer.triangles", "viewer.printable_text"),
+        *("viewer.ros", "viewer.client_set", "viewer.clients", "viewer.message_shapes"),
+        *("viewer.marker_descriptions", "viewer.panel_descriptions"),
         *("wire", "rclpy_ext", "rendering.false_colour", "control.events", "control.pull"),
         *("model.errors", "model.naming", "model.pose"),
     },
     "controllers.ros": {
         *("controllers.runtime", "controllers.fsm", "controllers.interface"),
-        *("bridge.commands.rejection_log", "bridge.panels", "bridge.parameters.parameters"),
+        *("bridge.commands.rejection_log", "bridge.panel_server", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "control", "model"),
     },
     "controllers.ros.node": {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
         *("controllers.catalogue", "controllers.interface", "controllers.planning"),
-        *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
+        *("bridge.diagnostics", "bridge.parameters.parameters"),
         *("wire", "rclpy_ext", "rendering.depth", "control", "model"),
         *("sim.controlled_joints", "sim.stepping.real_time"),
     },
@@ -139,7 +137,7 @@ WINGS = {"controllers.library", "controllers.evaluation", "identification"}
 """Parts that the core finds by folder or entry point; only executables and other wings import them.
 """
 KNOW_ROS = {
-    *("rclpy_ext", "wire", "bridge", "bridge.composition", "bridge.node", "cli"),
+    *("rclpy_ext", "wire", "bridge", "bridge.node", "cli"),
     *("cameras.ros", "recording.ros", "viewer.ros", "extensions.ros", "identification.ros"),
     *("controllers.ros", "controllers.ros.node", "controllers.ros.hosted_controller"),
     "extensions.ros.library",  # each extension is imported only if a scene lists it

@@ -12,7 +12,7 @@ import importlib, json, sys
 importlib.import_module(sys.argv[1])
 print(json.dumps({n: m.__file__ for n, m in sys.modules.items() if n.startswith("mujoco_ros")}))
 """
-SIMULATOR = {"bridge.component", "bridge.component_node", "sim.plant", "sim.simulation"}
+SIMULATOR = {"bridge.component", "sim.plant", "sim.simulation"}
 
 
 def loaded(entry: str) -> dict[str, int]:

@@ -58,7 +58,7 @@ class TrotEnvironment(Env):
     def observation_size(self) -> Mapping[str, int]:
         """Numbers of elements of the inputs of policy and value function."""
         shapes = jax.eval_shape(self.reset, jax.random.PRNGKey(0)).obs
-        return {name: int(it.shape[-1]) for name, it in shapes.items()}
+        return {name: int(shape.shape[-1]) for name, shape in shapes.items()}
 
     @property
     def action_size(self) -> int:

@@ -28,8 +28,8 @@ def policy_layers(
         actions: Number of actions.
     """
     layers = [
-        (np.asarray(it["kernel"], dtype=np.float64), np.asarray(it["bias"], dtype=np.float64))
-        for it in (parameters[f"hidden_{number}"] for number in range(len(parameters)))
+        (np.asarray(layer["kernel"], dtype=np.float64), np.asarray(layer["bias"], dtype=np.float64))
+        for layer in (parameters[f"hidden_{number}"] for number in range(len(parameters)))
     ]
     weights, bias = layers[0]
     layers[0] = weights / deviation[:, None], bias - (mean / deviation) @ weights

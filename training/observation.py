@@ -57,4 +57,4 @@ def term_values(
 
 def observation(terms: Sequence[Mapping[str, Any]], values: Mapping[str, Array], xp: Any) -> Array:
     """Return the terms of a table one after the other, scaled.  # (n,)"""
-    return xp.concatenate([values[it["term"]] * it.get("scale", 1.0) for it in terms])
+    return xp.concatenate([values[term["term"]] * term.get("scale", 1.0) for term in terms])

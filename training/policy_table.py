@@ -36,7 +36,7 @@ class PolicyTable:
 
     def setting(self, term: str, name: str) -> Any:
         """Return a setting of a term."""
-        return next(it[name] for it in self.terms if it["term"] == term)
+        return next(row[name] for row in self.terms if row["term"] == term)
 
 
 def load_policy_table(path: Path = TABLE) -> PolicyTable:

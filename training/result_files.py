@@ -46,7 +46,7 @@ def check_folder(folder: Path, resume: Path | None) -> None:
         TrainingError: The folder has files of another training.
     """
     suffixes = (POLICY_SUFFIX, CURVE_SUFFIX, CHECKPOINT_SUFFIX)
-    existing = [path for it in suffixes if (path := folder / f"{NAME}{it}").exists()]
+    existing = [path for suffix in suffixes if (path := folder / f"{NAME}{suffix}").exists()]
     checkpoint = folder / f"{NAME}{CHECKPOINT_SUFFIX}"
     if existing and (resume is None or resume.resolve() != checkpoint.resolve()):
         raise TrainingError(

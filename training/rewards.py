@@ -1,7 +1,7 @@
 """Terms of the reward, computed with NumPy or JAX (`xp`).
 
 Their kinds follow Rudin et al., Learning to walk in minutes using massively parallel deep
-reinforcement learning (2021), and Zakka et al., MuJoCo Playground (2025). The gait is that of a
+reinforcement learning (2021), and Zakka et al., MuJoCo Playground (2025). The gait is from a
 trot: diagonal feet swing together, by the phase that the policy observes.
 """
 
@@ -70,7 +70,6 @@ def reward_terms(
     """Return the terms by the names of `Weights`.
 
     Args:
-        motion: The motion.
         height: Wanted height of the base [m].
         swing_height: Height of the feet in the middle of a swing [m].
         xp: Module of arrays.

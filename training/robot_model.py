@@ -46,7 +46,7 @@ def make_robot(table: PolicyTable, timestep: float) -> TrainingRobot:
     """
     spec = mujoco.MjSpec.from_file(str(ROBOT))
     for geom in spec.geoms:
-        if geom.name not in FEET:  # masses and inertias are those of the links
+        if geom.name not in FEET:  # the links have masses and inertias
             spec.delete(geom)
     for part in (*spec.meshes, *spec.materials, *spec.sensors):
         spec.delete(part)

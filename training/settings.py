@@ -49,7 +49,7 @@ class Randomisation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Commands:
-    """Random commands; their ranges are those of the table.
+    """Random commands; their ranges are in the table.
 
     Attributes:
         interval: Time between two commands [s].

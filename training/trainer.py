@@ -133,7 +133,6 @@ def save_policy(
     """Write a checkpoint and the policy.
 
     Args:
-        folder: The folder.
         parameters: Statistics of the inputs, parameters of the policy, of the value function.
         actions: Number of actions.
         seed: Seed of the run, for the metadata of the policy.
@@ -148,7 +147,7 @@ def save_policy(
     checkpoint = serialization.msgpack_serialize(state)
     replace_file(folder / f"{NAME}{CHECKPOINT_SUFFIX}", checkpoint)
     statistics, policy = parameters[0], parameters[1]
-    mean, deviation = (np.asarray(it[POLICY]) for it in (statistics.mean, statistics.std))
+    mean, deviation = (np.asarray(moment[POLICY]) for moment in (statistics.mean, statistics.std))
     layers = policy_layers(mean, deviation, policy["params"], actions)
     texts = {"seed": seed, "steps": progress.steps, "wall_s": round(progress.wall_s)}
     metadata = {name: str(value) for name, value in texts.items()}

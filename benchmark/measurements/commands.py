@@ -68,7 +68,7 @@ def _latency(name: str, seconds: float) -> list[Row]:
     parameters = {"interpolation": "hold", "external_wrench_axes": "world", **source.parameters}
     run = run_commanded(source.scene, name, seconds, parameters=parameters)
     steps, sent = run.steps, run.records["sent"]
-    # A step uses a command if its quantity is beyond that of the command before.
+    # A step uses a command if its quantity is beyond the quantity of the command before.
     quantities = float(run.records["start"]) + source.unit * (np.arange(len(sent)) + 0.01)
     used = np.searchsorted(steps[:, source.column] * UNIT, quantities)
     reached = used < len(steps)

@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from benchmark.durations import Durations
 from benchmark.processes.child_process import run_trial, simulator
 from benchmark.report import Row, result
-from mujoco_ros.cli.progress import run_episodes
+from mujoco_ros.cli.evaluate import run_episodes
 from mujoco_ros.controllers.evaluation.bounds import LAB, Bound
 from mujoco_ros.controllers.evaluation.report import Summary, summarize
 from mujoco_ros.controllers.evaluation.trials import trial

@@ -100,7 +100,7 @@ def page(durations: Durations) -> list[Row]:
         result(
             *("p", "transferred to a fast page with a thumbnail", rate / 1e3, "kB/s", 0),
             limit=f"≤ {_LIMIT_KB_S:g}",
-            keeps=lambda it: it <= _LIMIT_KB_S,
+            keeps=lambda rate: rate <= _LIMIT_KB_S,
         ),
         result("p", "frames of the fast page", frames, "1/s"),
     ]
@@ -147,7 +147,7 @@ def _lag(name: str, seconds: float, *, slow: bool = False, rate: float | None = 
         result(
             *("lag", f"{name}: age of the image, longest", float(lags.max()), "s", 2),
             limit=f"≤ {_LIMIT_LAG_S:g}",
-            keeps=lambda it: it <= _LIMIT_LAG_S,
+            keeps=lambda lag: lag <= _LIMIT_LAG_S,
         ),
         result("lag", f"{name}: processor, viewer", 100 * used, "% of a core"),
     ]
@@ -156,5 +156,5 @@ def _lag(name: str, seconds: float, *, slow: bool = False, rate: float | None = 
 def _viewer(simulator_pid: int) -> int:
     """Return the process id of a simulator's viewer."""
     children = Path(f"/proc/{simulator_pid}/task/{simulator_pid}/children").read_text().split()
-    commands = {int(it): Path(f"/proc/{it}/cmdline").read_text() for it in children}
+    commands = {int(pid): Path(f"/proc/{pid}/cmdline").read_text() for pid in children}
     return next(pid for pid, command in commands.items() if "mujoco_ros.cli.viewer" in command)

@@ -43,7 +43,7 @@ def publishing(durations: Durations) -> list[Row]:
     """(b) Cost of the node's step beyond the engine's, (c) compared to publishing message objects.
 
     The running node alternates every 250 steps between templates and message objects. Its steps are
-    a millisecond apart, so the processor's caches are as cold as in use, unlike those of (a).
+    a millisecond apart, so the processor's caches are as cold as in use, unlike in (a).
     """
     before = raw("humanoid", durations)
     steps = run_simulator("humanoid", durations.publishing, probe=["--message-objects"]).steps

@@ -33,7 +33,7 @@ def realism(durations: Durations) -> list[Row]:
     """(v) Steps of the humanoid without realism, with the profile `ideal`, and with everything."""
     scene = load_scene("humanoid")
     profiles = {"none": None, "ideal": RealismConfig(), "all": _ALL}
-    simulations = {name: Simulation(scene, realism=it) for name, it in profiles.items()}
+    simulations = {name: Simulation(scene, realism=profile) for name, profile in profiles.items()}
     costs: dict[str, list[float]] = {name: [] for name in profiles}
     for _ in range(max(durations.raw_steps // _BLOCK, 10)):
         for name, simulation in simulations.items():

@@ -18,9 +18,8 @@ from benchmark.durations import Durations
 from benchmark.report import Row, result
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.sensors.cameras import intrinsics_of
-from mujoco_ros.rendering.gl import DEVICE_VARIABLE, RenderingError
+from mujoco_ros.rendering.gl import DEVICE_VARIABLE, PLAIN, RICH, RenderingError, RenderQuality
 from mujoco_ros.rendering.point_cloud import PointCloud
-from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 from mujoco_ros.rendering.renderer import Frame, Renderer
 from mujoco_ros.sim.simulation import Simulation
 
@@ -61,7 +60,9 @@ class SceneRenderer:
         self._renderer = Renderer(self._model)
         self.device = f"{self._renderer.backend}, {self._renderer.device}"
         self.is_software = self._renderer.is_software
-        self._camera = next(it for it in simulation.layout.every_camera if it.camera == 0)
+        self._camera = next(
+            camera for camera in simulation.layout.every_camera if camera.camera == 0
+        )
         self.camera = self._model.cam(0).name
 
     def cost(
@@ -112,7 +113,7 @@ def rendering(durations: Durations) -> list[Row]:
 
 
 def scene_renderers(scene: str) -> Iterator[SceneRenderer]:
-    """Yield the renderer of the GPU, if there is one, and that of the CPU.
+    """Yield the renderer of the GPU, if there is one, and the renderer of the CPU.
 
     Raises:
         RenderingError: OpenGL is not available.

@@ -90,7 +90,6 @@ def run_commanded(
     """Run the simulator and a commander.
 
     Args:
-        scene: The scene.
         scenario: One of the commander's scenarios.
         seconds: Duration of the scenario, if it has none of its own.
         subscribe: Whether a subscriber of every topic runs as well.

@@ -66,7 +66,7 @@ def _ticks(name: str, scene: str, duration: float, *, state: str | None = None) 
         name: The controller.
         scene: Of the robot.
         duration: Of the walk [s].
-        state: In which it walks from the start; by default, that of the transition to walk.
+        state: In which it walks from the start; by default, the state after the transition to walk.
     """
     walk = state or name.upper()
     simulation = Simulation(load_scene(scene))
@@ -96,7 +96,8 @@ def _inverse_dynamics(duration: float) -> list[Row]:
     body = FloatingBaseKinematics(robot.model, robot.qpos, robot.dof, robot.prefix + feet[0])
     body.update(np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]), robot.home)
     contacts = [
-        GroundContact.of_sole(it) for it in find_soles(robot.model, body.data, robot.prefix, feet)
+        GroundContact.of_sole(sole)
+        for sole in find_soles(robot.model, body.data, robot.prefix, feet)
     ]
     trunk = FrameTask(body.base, weight=np.repeat((0.0, 1.0), 3))
     for task in (com, rest, trunk):

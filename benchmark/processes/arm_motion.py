@@ -1,6 +1,6 @@
 """Motion of the arm in a pick and place, and the feed-forward torques of a controller for it.
 
-Gains, limits and positions are those of the grasping lab ("MuJoCo Robotics Lab, Part 9: Grasping
+Gains, limits and positions are from the grasping lab ("MuJoCo Robotics Lab, Part 9: Grasping
 and Manipulation"): kp 200 and 100 Nm/rad, kd 2·sqrt(kp), 3.14 and 6.28 rad/s, 8 and 16 rad/s²; the
 cube moves from (0.35, 0.2, 0.335) to (0.35, -0.2, 0.335), approached from 0.15 m above.
 """

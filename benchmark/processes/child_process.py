@@ -157,7 +157,6 @@ def subscriber(
     """Run a subscriber to every topic of a scene; at its end, `folder` has ``arrivals.npz``.
 
     Args:
-        scene: The scene.
         folder: Folder of its files.
         record: Whether it records every message.
         announce_often: Whether Fast DDS announces the process more often than by default, so that

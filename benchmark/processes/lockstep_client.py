@@ -38,7 +38,7 @@ class Answerer(Node):
 def main() -> int:
     """Answer until the process is interrupted."""
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
-    executor = Executor()  # before the handler: that of rclpy 7.1.4 sets its own
+    executor = Executor()  # before the handler: rclpy 7.1.4 sets its own here
     # An exception of a handler in a callback is a RuntimeError of the executor.
     signals: list[int] = []
     signal.signal(signal.SIGINT, lambda number, _frame: signals.append(number))

@@ -90,7 +90,7 @@ def held_resets(client: SimulatorClient, count: int) -> dict[str, Any]:
         first = client.next_message(JointState, "joint_states")
         states.clear()
         stream(round(_STREAMED_S * _STREAM_HZ), publish=streams)
-        offsets = np.array([it.position for it in states]) - np.array(first.position)
+        offsets = np.array([state.position for state in states]) - np.array(first.position)
         return float(np.abs(offsets).max())
 
     alone, moved = (

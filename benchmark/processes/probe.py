@@ -148,7 +148,9 @@ def alternate_with_objects() -> None:
 
     def prepared(topics: Publishers, context: NodeContext, *arguments: Any, **options: Any) -> None:
         initialize(topics, context, *arguments, **options)
-        templates = (it for it, topic in topics.topics.items() if topic.rate != CONTACTS)
+        templates = (
+            publisher for publisher, topic in topics.topics.items() if topic.rate != CONTACTS
+        )
         publishers = [topics._clock, *templates]
         objects.append(MessageObjectPublishers(context.node, topics._simulation, publishers))
 

@@ -3,7 +3,7 @@
 from mujoco_ros.bridge.publishing.template_publisher import Topic
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic
-from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import RATES, load_scene
 from mujoco_ros.sim.simulation import Simulation
 

@@ -33,13 +33,12 @@ class SimulatorClient:
     """A node whose executor runs in a thread of its own.
 
     Attributes:
-        node: The node.
         report: Newest /diagnostics of the simulator: values by row name without the node's.
         reports: The same of all nodes, by node name.
     """
 
     def __init__(self, domain: int | None = None) -> None:
-        """Join a ROS domain; by default, that of the environment."""
+        """Join a ROS domain; by default, the domain of the environment."""
         self._context = Context()
         rclpy.init(context=self._context, domain_id=domain)
         self.node = Node("benchmark_client", context=self._context)

@@ -92,8 +92,8 @@ def load(path: Path) -> dict[str, np.ndarray]:
 def summary(parts: Sequence[Mapping[str, np.ndarray]]) -> dict[str, float]:
     """Return the metrics of a run: sums over its parts, and the largest growth in one of them.
 
-    Growth is the median of the last tenth of a part minus that of the second tenth; a part begins
-    with processes of its own, which warm up in the first tenth.
+    Growth is the median of the last tenth of a part minus the median of the second tenth; a part
+    begins with processes of its own, which warm up in the first tenth.
 
     Raises:
         ValueError: A part has fewer than 20 samples.

@@ -93,7 +93,6 @@ class ChildProcesses(Component):
         """Share the state of a simulation whose thread has not been started.
 
         Args:
-            context: The node.
             describe: Returns the descriptions of a plant's robots.
 
         Raises:
@@ -183,8 +182,8 @@ class ChildProcesses(Component):
         for process in self._processes:
             values[f"{process.name} process"] = str(process.pid or "none")
             values[f"{process.name} restarts"] = str(max(0, process.starts - 1))
-        troubles = [f"{it.name}: {it.trouble}" for it in self._processes if it.trouble]
-        names = ", ".join(it.name for it in self._processes if it.pid)
+        troubles = [f"{child.name}: {child.trouble}" for child in self._processes if child.trouble]
+        names = ", ".join(child.name for child in self._processes if child.pid)
         return DiagnosticReport(
             "; ".join(troubles) or names or "none", values, WARN if troubles else OK
         )

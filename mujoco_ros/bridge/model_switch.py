@@ -18,7 +18,7 @@ from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.simulation import Simulation
 
 Build = Callable[[Assembly], Assembly]
-Done = Callable[[Exception | None], None]
+OnDone = Callable[[Exception | None], None]
 
 
 _MAX_WAITING = 32
@@ -44,7 +44,7 @@ class HoldTimes:
 @dataclass(kw_only=True)
 class _Change:
     build: Build
-    done: Done
+    on_done: OnDone
     fresh: bool
     cancelled: Exception | None = None
     is_final: bool = False
@@ -92,7 +92,6 @@ class ModelSwitch:
     leaves everything unchanged.
 
     Attributes:
-        simulation: The simulation.
         holds: Holds of the physics thread by changes.
     """
 
@@ -108,7 +107,6 @@ class ModelSwitch:
 
         Args:
             node: Its executor calls the listeners.
-            simulation: The simulation.
             listeners: Follow each change, in this order; may grow until the first change.
             begin_time: Returns the simulated time at which a fresh model begins [s], in the physics
                 thread; without it, 0.
@@ -133,17 +131,17 @@ class ModelSwitch:
         """Whether a change is in progress."""
         return self._current is not None
 
-    def change(self, build: Build, done: Done, *, fresh: bool = False) -> None:
+    def change(self, build: Build, on_done: OnDone, *, fresh: bool = False) -> None:
         """Change the model, after the changes requested before; call it in the executor's thread.
 
         Args:
             build: Returns the next assembly, given the current one; runs in the worker thread.
-            done: Called in the executor's thread: with None after the change, or with the error
+            on_done: Called in the executor's thread: with None after the change, or with the error
                 that prevented it, in which case nothing has changed.
             fresh: Whether the next model starts in its initial state and keeps nothing of the
                 current one.
         """
-        change = _Change(build=build, done=done, fresh=fresh)
+        change = _Change(build=build, on_done=on_done, fresh=fresh)
         if self._ended:
             self._report(change, EndedError("the simulator is shutting down"))
             return
@@ -256,7 +254,7 @@ class ModelSwitch:
         self._next()
 
     def _report(self, change: _Change, error: Exception | None) -> None:
-        guarded(change.done, "the result of a change of the model could not be reported")(error)
+        guarded(change.on_done, "the result of a change of the model could not be reported")(error)
 
     def _later(self, call: Callable[..., None], *args: object) -> None:
         """Call something in the executor's thread."""

@@ -1,19 +1,45 @@
 """The node `mujoco`: a simulation behind the ROS interface of a real robot."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import AddedComponent
-from mujoco_ros.bridge.component_node import ComponentNode
-from mujoco_ros.bridge.composition import PARAMETERS, compose
-from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics
-from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
+from mujoco_ros.bridge.child_processes import ChildProcesses
+from mujoco_ros.bridge.commands.lockstep_parameters import LockstepParameters
+from mujoco_ros.bridge.commands.robot_commands import RobotCommands
+from mujoco_ros.bridge.component import AddedComponent, Component, ComponentNode, NodeContext
+from mujoco_ros.bridge.diagnostics.diagnostics import Diagnostics, SolverComparison
+from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
+from mujoco_ros.bridge.parameters.parameters import Command
+from mujoco_ros.bridge.parameters.realism_parameters import RealismParameters
+from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
+from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
+from mujoco_ros.bridge.perturbation.element_parameters import (
+    AppearanceParameters,
+    EqualityParameters,
+    PluginParameters,
+)
+from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
+from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.publishing.topics import clock_topic
+from mujoco_ros.bridge.simulation_interfaces.entities.services import SPAWN_FORMATS, EntityServices
+from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
+from mujoco_ros.bridge.simulation_interfaces.joint_states import JointStateService
 from mujoco_ros.bridge.simulation_interfaces.resetting import rewinds
+from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
+from mujoco_ros.bridge.simulation_interfaces.saved_states import KeyframeServices, PastStateService
+from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joints import ControlledJoints
+from mujoco_ros.controllers.ros.controller_settings import (
+    CONTROLLER_PARAMETERS,
+    ControllerSettings,
+    controller_settings,
+)
+from mujoco_ros.extensions.ros.extension_host import extension_components
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.realism_config import load_profiles
@@ -22,9 +48,203 @@ from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.model.scene.worlds import client_folders
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.uri import resolve
+from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes
+from mujoco_ros.recording.ros.state_logging import StateLogging
 from mujoco_ros.sim.actuator_controls import Control, free_controls
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.real_time import Pacer
+from mujoco_ros.wire.parameter_spec import REALTIME_PRIORITY, ParameterSpec
+
+NODE_PARAMETERS = (
+    ParameterSpec(
+        "scene",
+        "humanoid",
+        "Scene to simulate: name of a shipped scene, path of a scene YAML, MJCF, URDF, xacro or "
+        "MJB file, or a robot of an installed package, such as example-robot-data:talos",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "client_folders",
+        ("",),
+        "Folders of which clients may name files, in addition to the folders of the scene, of ROS "
+        "and Python packages, and the caches of robot descriptions",
+        read_only=True,
+    ),
+    REALTIME_PRIORITY,
+    ParameterSpec(
+        "on_divergence",
+        "reset",
+        "Reaction to a divergence of the simulation",
+        choices=("reset", "pause", "shutdown"),
+        read_only=True,
+    ),
+    ParameterSpec(
+        "sensor_noise",
+        False,
+        "Whether sensors have Gaussian noise of the deviation their model declares",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "realism",
+        "",
+        "Profiles of imperfect sensors, buses and motors, for robots without `realism` in the "
+        "scene: names of shipped ones, or YAML files, separated by commas; empty for none",
+        read_only=True,
+    ),
+    ParameterSpec(
+        "seed",
+        0,
+        "Seed of the noise of sensors, cameras and lidars, and of `realism`",
+        low=0,
+        high=2**31 - 1,
+        read_only=True,
+    ),
+    ParameterSpec(
+        "ros2_control",
+        False,
+        "Leave the controllers to ros2_control: robot_description carries <ros2_control> blocks, "
+        "and only joint_commands is offered",
+        read_only=True,
+    ),
+)
+
+
+_FACTOR, _CATCH_UP = "real_time_factor", "catch_up_limit"
+
+
+class PaceParameters(Component):
+    """Sets the pace of the physics thread."""
+
+    parameters = (
+        ParameterSpec(
+            _FACTOR,
+            1.0,
+            "Simulated seconds per wall second; 0 is as fast as possible",
+            low=0.0,
+            high=1000.0,
+            least=0.001,
+        ),
+        ParameterSpec(
+            _CATCH_UP,
+            0.05,
+            "Largest lag behind the wall clock that is caught up [s]; a larger lag is dropped and "
+            "counted",
+            low=0.0,
+            high=10.0,
+        ),
+    )
+
+    def __init__(self, context: NodeContext) -> None:
+        """Keep the timestep of the pacer equal to the simulation's timestep."""
+        self._pacer = context.pacer
+        context.simulation.on_timestep.append(self._set_timestep)
+
+    def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
+        """Return the command that sets the pace."""
+        if values.keys().isdisjoint((_FACTOR, _CATCH_UP)):
+            return None
+        return lambda: self._set(values)
+
+    def _set(self, values: Mapping[str, Any]) -> None:
+        self._pacer.factor = values.get(_FACTOR, self._pacer.factor)
+        self._pacer.catch_up_s = values.get(_CATCH_UP, self._pacer.catch_up_s)
+
+    def _set_timestep(self, timestep: float) -> None:
+        self._pacer.set_timestep(timestep)
+
+
+COMPONENTS: tuple[type[Component], ...] = (
+    PaceParameters,
+    LockstepParameters,
+    KeyframeServices,
+    PastStateService,
+    RunControlServices,
+    StateLogging,
+    StaticFrames,
+    WrenchServer,
+    ChildProcesses,
+    Publishers,
+    Diagnostics,
+)
+"""The components with parameters or a row on /diagnostics, but for the hosted controllers."""
+PARAMETERS: tuple[ParameterSpec, ...] = (
+    *NODE_PARAMETERS,
+    PREFIX,
+    *CONTROLLER_PARAMETERS,  # without an import of the hosted controllers
+    *(spec for component in COMPONENTS for spec in component.parameters),
+)
+"""The parameters that do not depend on the scene."""
+
+
+def compose(context: NodeContext) -> list[Component]:
+    """Create the components of the node.
+
+    Components that declare parameters of the model come first: no file is written, and no process
+    started, with an unknown parameter or before the values that the user set are in force.
+
+    Returns:
+        The components: parameters and model changes reach them in this order, and so do the calls
+        before and after a step. They are closed in reverse order.
+
+    Raises:
+        UserInputError: A parameter is wrong or unknown, or the scene is wrong.
+    """
+    node, simulation, values = context.node, context.simulation, context.values
+    control, appearance = ControlParameters(context), AppearanceParameters(context)
+    settings = [control, PhysicsParameters(context), EqualityParameters(context), appearance]
+    settings += [PluginParameters(context), RealismParameters(context)]
+    extensions = extension_components(context)
+    controllers = controller_settings(context.parameters)
+    context.parameters.reject_unknown()
+    appearance.apply_initial()
+    descriptions = RobotDescriptions(context)
+    frames = StaticFrames(context, descriptions)
+    wrenches = WrenchServer(context)
+    interfaces = SimulationInterfaces(node, values[PREFIX.name], SPAWN_FORMATS)
+    entities = EntityServices(context, interfaces)
+    lockstep = LockstepParameters(context)
+    hosted = _host(context, controllers, control) if controllers else []
+    processes = ChildProcesses(context, descriptions.descriptions_of)
+    return [
+        *extensions,  # before the state is published and logged: they change and extend it
+        *settings,
+        PaceParameters(context),
+        descriptions,
+        frames,
+        lockstep,
+        Publishers(context, frames.plan_of, confirm=lockstep.confirm),
+        processes,
+        StateLogging(simulation, values),  # closed before: child processes may take seconds to end
+        *hosted,
+        RobotCommands(context),
+        wrenches,
+        PullServer(context, partial(wrenches.find_frame, "")),
+        MocapServer(context),
+        ActuatorServer(context),
+        entities.registry,
+        entities.trials,
+        entities.measurements,
+        RunControlServices(context, interfaces, entities),
+        KeyframeServices(context),
+        PastStateService(context, processes.load_past),
+        JointStateService(context, entities.registry),
+        SolverComparison(context),
+    ]
+
+
+def _host(
+    context: NodeContext, settings: Iterable[ControllerSettings], control: ControlParameters
+) -> list[Component]:
+    """Return the hosted controllers, in the order of their ticks, and their services."""
+    # A simulator without a controller needs neither state machines nor planning.
+    from mujoco_ros.controllers.ros.hosted_controller import ControllerServices, HostedController
+    from mujoco_ros.controllers.runtime.controller_set import ControllerSet
+
+    controllers = ControllerSet()
+    hosted = [
+        HostedController(context, setting, controllers, control.show_gains) for setting in settings
+    ]
+    return [*hosted, ControllerServices(context, hosted, controllers)]
 
 
 def startup_summary(
@@ -33,7 +253,6 @@ def startup_summary(
     """Yield the log lines that describe a simulation.
 
     Args:
-        simulation: The simulation.
         factor: Simulated seconds per wall second; 0 is as fast as possible.
         controllers: Whether the node has controllers of its own.
     """
@@ -98,7 +317,7 @@ class MujocoNode(ComponentNode):
 
         Args:
             arguments: Arguments of the command line, for child processes.
-            added: Further components, after those that `compose` lists.
+            added: Further components, after the ones from `compose`.
 
         Raises:
             UserInputError: A parameter, or a file that the scene names, is wrong.

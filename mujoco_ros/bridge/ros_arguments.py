@@ -1,4 +1,4 @@
-"""ROS arguments of a simulator: those of its child processes, and values before there is a node."""
+"""ROS arguments of a simulator: what its child processes get, and values before it has a node."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress

@@ -39,7 +39,7 @@ class ImageNoise:
     def add_to_depth(self, depth: np.ndarray) -> None:
         """Add noise to distances [m], in place; inf stays inf.  # (h, w) float32.
 
-        The deviation grows with the square of the distance, as that of stereo cameras.
+        The deviation grows with the square of the distance, as with stereo cameras.
         """
         if self._noise.depth:
             hit = np.isfinite(depth)
@@ -72,7 +72,6 @@ def camera_images(
     Args:
         renderer: The renderer, which has the model of `data`.
         data: A state whose poses are computed.
-        camera: The camera.
         products: Images to render, among `COLOUR`, `DEPTH` and `SEGMENTATION`.
         seed: Seed of the noise.
         time: Simulated time of the state [s], from which the noise follows.

@@ -5,10 +5,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cameras.ros.node import CameraNode
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import run
+from mujoco_ros.cli.node_process import configure_fast_dds, run
 from mujoco_ros.rendering.gl import CHOICES
 from mujoco_ros.sim.shared_memory.reader import SharedState
 

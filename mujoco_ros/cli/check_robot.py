@@ -15,8 +15,8 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.cli import status_lines
-from mujoco_ros.cli.command_line import create_parser, report_errors
+from mujoco_ros.cli import terminal
+from mujoco_ros.cli.command_line import create_parser, run_command
 from mujoco_ros.inspection.images import robot_images
 from mujoco_ros.inspection.report import inspect
 from mujoco_ros.inspection.sections import html_page, sections, text_page
@@ -32,12 +32,11 @@ The exit code is 0 if the simulator would start with it, and 1 with one sentence
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the report; return the exit code."""
-    options = _parser().parse_args(arguments)
-    return report_errors(lambda: _check(options))
+    return run_command(_parser(), _check, arguments)
 
 
-def _check(options: argparse.Namespace) -> int:
-    status_lines.report(f"checking '{options.model}'")
+def _check(options: argparse.Namespace) -> None:
+    terminal.report(f"checking '{options.model}'")
     versions = {"MuJoCo": mujoco.__version__, "Python": platform.python_version()}
     report, plant = inspect(options.model, versions, dict(options.xacro))
     parts = list(sections(report))
@@ -54,11 +53,10 @@ def _check(options: argparse.Namespace) -> int:
         sys.stdout.write(f"{text}\n")
     else:
         sys.stdout.write(text_page(parts))
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__ or "", _EPILOG)
+    parser = create_parser("python -m mujoco_ros.cli.check_robot", __doc__, _EPILOG)
     parser.add_argument("model", metavar="FILE", help="the model or scene")
     parser.add_argument(
         "--html", type=Path, metavar="OUT", help="also write the report as a page with images"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.model.errors import LineFormatter, UserInputError, one_line
 from mujoco_ros.model.file_access import recorded_inputs
 from mujoco_ros.model.output_files import write_whole
@@ -35,8 +35,23 @@ def log_to_terminal(line: str) -> None:
     logging.basicConfig(handlers=[handler])
 
 
+def run_command(
+    parser: argparse.ArgumentParser,
+    command: Callable[[argparse.Namespace], None],
+    arguments: Sequence[str] | None,
+) -> int:
+    """Run a command on files with the options of a command line; return the exit code."""
+    options = parser.parse_args(arguments)
+
+    def run() -> int:
+        command(options)
+        return 0
+
+    return report_errors(run)
+
+
 def report_errors(command: Callable[[], int]) -> int:
-    """Run a command on files, of which it replaces no input; report its errors.
+    """Run a command that overwrites none of its input files; report its errors.
 
     SIGINT and SIGTERM interrupt it, so that it leaves no unfinished file.
 
@@ -44,7 +59,7 @@ def report_errors(command: Callable[[], int]) -> int:
         The exit code.
     """
     limit_end()
-    status_lines.report("running")
+    terminal.report("running")
     try:
         with _interruptible(), recorded_inputs():
             return command()
@@ -53,15 +68,15 @@ def report_errors(command: Callable[[], int]) -> int:
     except (UserInputError, OSError) as error:
         return fail(str(error))
     finally:
-        status_lines.end()
+        terminal.end()
 
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
     """Raise KeyboardInterrupt at SIGINT and SIGTERM in the block, unless they are ignored."""
     numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {it: signal.getsignal(it) for it in numbers}
-    changed = [it for it in numbers if before[it] is not signal.SIG_IGN]
+    before = {number: signal.getsignal(number) for number in numbers}
+    changed = [number for number in numbers if before[number] is not signal.SIG_IGN]
     for number in changed:
         signal.signal(number, signal.default_int_handler)
     try:
@@ -71,7 +86,7 @@ def _interruptible() -> Iterator[None]:
             signal.signal(number, before[number])
 
 
-def create_parser(prog: str, description: str, epilog: str = "") -> argparse.ArgumentParser:
+def create_parser(prog: str, description: str | None, epilog: str = "") -> argparse.ArgumentParser:
     """Return a parser that takes no abbreviated options; lines of an epilog are kept."""
     raw = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(
@@ -90,7 +105,7 @@ def parse(
 
     Args:
         parser: The parser of the options.
-        arguments: The command line; None is that of this process.
+        arguments: The command line; None for ``sys.argv``.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     ros = given.index("--ros-args") if "--ros-args" in given else len(given)

@@ -6,9 +6,8 @@ import sys
 from collections.abc import Sequence
 
 from mujoco_ros.bridge.ros_arguments import given_value
-from mujoco_ros.cameras.ros.large_messages import configure_fast_dds
 from mujoco_ros.cli.command_line import create_parser, parse
-from mujoco_ros.cli.node_process import run
+from mujoco_ros.cli.node_process import configure_fast_dds, run
 from mujoco_ros.controllers.catalogue import names
 from mujoco_ros.controllers.ros.node.node import ControllerNode
 

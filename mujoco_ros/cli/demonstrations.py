@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.cli.command_line import FAILED, integer_from
-from mujoco_ros.cli.status_lines import write
+from mujoco_ros.cli.terminal import write
 from mujoco_ros.controllers.catalogue import load_table
 from mujoco_ros.controllers.evaluation.demonstration_recording import (
     DemonstrationRun,
@@ -98,7 +98,7 @@ class DatasetJob:
     def __init__(
         self, options: argparse.Namespace, trial: Trial, identity: Identity, assembly: Assembly
     ) -> None:
-        """Check all options, before the first episode; `assembly` is that of the trial's scene.
+        """Check all options, before the first episode; `assembly` is the trial's scene.
 
         Raises:
             UserInputError: An option is invalid, the dataset exists, or LeRobot is not installed.
@@ -118,11 +118,11 @@ class DatasetJob:
         self._folder, self._codec = options.dataset, options.codec or DEFAULT_CODEC
         command = ["evaluate", options.controller, "--seed", str(options.seed)]
         command += ["--random", options.random] if options.random else []
-        command += [word for it in options.set for word in ("--set", it)]
+        command += [word for setting in options.set for word in ("--set", setting)]
         self._description = {"command": shlex.join(command), **identity}
 
     def prepare(self) -> None:
-        """Create the folder of the episodes' files, of which only complete ones are kept.
+        """Create the folder of the episodes' files, and delete unfinished files in it.
 
         Call it while no other evaluation can write into the output folder.
 
@@ -133,24 +133,28 @@ class DatasetJob:
         for left in self.run.folder.glob(f"{UNFINISHED}*"):
             left.unlink()
 
-    def write(self, done: Iterable[Episode]) -> None:
+    def write(self, episodes: Iterable[Episode]) -> None:
         """Write the dataset from the files of the episodes, and delete the files.
 
         Raises:
             UserInputError: There is no episode, or LeRobot fails; the files are kept for --resume.
             OSError: The dataset cannot be written.
         """
-        chosen = [it for it in done if self.run.wants(it)]
+        chosen = [episode for episode in episodes if self.run.wants(episode)]
         if not chosen:
             raise UserInputError("no episode succeeded, so there is no dataset")
         tenth = max(1, len(chosen) // 10)
         written, total = [], 0
         with DatasetWriter(self._folder, self._codec) as writer:
-            for count, it in enumerate(chosen, 1):
-                frames = writer.add(self.run.path(it.seed))
+            for count, episode in enumerate(chosen, 1):
+                frames = writer.add(self.run.path(episode.seed))
                 if frames:
-                    description = {"seed": it.seed, "outcome": it.outcome, "frames": frames}
-                    written.append({**description, "conditions": dict(it.conditions)})
+                    description = {
+                        "seed": episode.seed,
+                        "outcome": episode.outcome,
+                        "frames": frames,
+                    }
+                    written.append({**description, "conditions": dict(episode.conditions)})
                     total += frames
                 if count % tenth == 0 or count == len(chosen):
                     write(f"{count} of {len(chosen)} written into the dataset", "evaluate")
@@ -180,7 +184,7 @@ def replay(options: argparse.Namespace, trial: Trial) -> int:
         replays.append(found)
     if not replays:
         raise UserInputError(f"'{options.replay}' has no episodes")
-    good = sum(it.is_within(_LARGEST_ERROR) for it in replays)
+    good = sum(replay.is_within(_LARGEST_ERROR) for replay in replays)
     sys.stdout.write(f"{good} of {len(replays)} repeated within {_LARGEST_ERROR:g}\n")
     return 0 if good == len(replays) else FAILED
 

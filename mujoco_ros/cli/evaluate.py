@@ -4,18 +4,30 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from datetime import timedelta
 from errno import EACCES
 from os import W_OK, X_OK, access, sched_getaffinity
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
-from mujoco_ros.cli.command_line import FAILED, INTERRUPTED, fail, integer_from, report_errors
+from mujoco_ros.cli.command_line import (
+    FAILED,
+    INTERRUPTED,
+    create_parser,
+    fail,
+    integer_from,
+    report_errors,
+)
 from mujoco_ros.cli.demonstrations import DatasetJob, add_options, check_options, replay
-from mujoco_ros.cli.progress import run_episodes
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cli.terminal import report, write
 from mujoco_ros.controllers.evaluation.bounds import ACCEPTANCE, comparison, missed
 from mujoco_ros.controllers.evaluation.episode import Episode, EpisodeFile, identity_of
-from mujoco_ros.controllers.evaluation.parallel_episodes import RunEpisode, episodes
+from mujoco_ros.controllers.evaluation.parallel_episodes import (
+    RunEpisode,
+    cluster_episodes,
+    episodes,
+)
 from mujoco_ros.controllers.evaluation.report import (
     Summary,
     as_csv,
@@ -30,6 +42,93 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import write_whole
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.strict import parse_yaml
+
+_BAR_WIDTH = 30
+_LONG_RUN = 50
+"""Number of episodes from which progress is reported without a terminal."""
+
+
+def run_episodes(
+    trial: Trial,
+    seeds: Sequence[int],
+    jobs: int,
+    *,
+    cluster: str = "",
+    run: RunEpisode | None = None,
+    keep: Callable[[Episode], None] | None = None,
+    scene: str = "",
+    stream: TextIO = sys.stderr,
+) -> tuple[list[Episode], bool]:
+    """Return the finished episodes by seed, and whether they are all; Ctrl-C ends the run early.
+
+    Args:
+        seeds: Seed of each episode.
+        jobs: Number of processes on this machine.
+        cluster: Address of a Ray cluster, which is used instead of this machine.
+        run: Runs an episode on this machine instead of the trial.
+        keep: Called with each episode when it is done.
+        scene: Hash of the scene, for a cluster; empty to compute it.
+        stream: Where the progress is shown.
+
+    Raises:
+        UserInputError: The scene is wrong, or there is no such cluster.
+    """
+    clock = time.process_time
+    running = (
+        cluster_episodes(trial, seeds, clock, address=cluster, scene=scene)
+        if cluster
+        else episodes(trial, seeds, clock, jobs=jobs, run=run)
+    )
+    done: list[Episode] = []
+    complete = False
+    where = f"the Ray cluster at '{cluster}'" if cluster else f"{jobs} processes"
+    report(f"0 of {len(seeds)} are done, on {where}")
+    bar = _ProgressBar(stream, len(seeds))
+    try:
+        with closing(running):
+            for episode in running:
+                done.append(episode)
+                if keep is not None:
+                    keep(episode)
+                bar.show(is_good=episode.success)
+        complete = True
+    except KeyboardInterrupt:
+        pass
+    finally:
+        bar.end()
+    return sorted(done, key=lambda finished: finished.seed), complete
+
+
+class _ProgressBar:
+    """Shows progress in one line of a terminal, or at every tenth of a long run elsewhere."""
+
+    def __init__(self, stream: TextIO, total: int) -> None:
+        self._stream, self._total = stream, total
+        self._begin = time.monotonic()
+        self._count = self._good = 0
+        self._terminal = stream.isatty()
+
+    def show(self, *, is_good: bool) -> None:
+        """Count an episode."""
+        self._count += 1
+        self._good += is_good
+        count, good = self._count, self._good
+        rate = count / (time.monotonic() - self._begin)
+        left = timedelta(seconds=round((self._total - count) / rate))
+        ending = f"{60.0 * rate:.1f} a minute, {left} left"
+        full = _BAR_WIDTH * count // self._total
+        bar = f"[{'#' * full}{'.' * (_BAR_WIDTH - full)}] " if self._terminal else ""
+        text = f"{bar}{count} of {self._total}, {good} succeeded, {count - good} failed, {ending}"
+        is_tenth = self._total >= _LONG_RUN and count % (self._total // 10) == 0
+        if self._terminal or is_tenth:
+            write(text, "evaluate", self._stream)
+        else:
+            report(text)
+
+    def end(self) -> None:
+        if self._terminal:
+            self._stream.write("\n")
+
 
 _SEED_STRIDE = 1_000_000
 """Distance between the first episodes of two seeds."""
@@ -67,16 +166,18 @@ def _evaluate(options: argparse.Namespace) -> int:
     dataset = DatasetJob(options, evaluated, identity, assembly) if options.dataset else None
     path = options.output / EPISODES
     with EpisodeFile(path, identity, options.episodes, resume=options.resume) as file:
-        left = [it for it in seeds if it not in file.done]
+        left = [seed for seed in seeds if seed not in file.done]
         if dataset is not None:
             dataset.prepare()
-            left += [it for it in seeds if it in file.done and dataset.run.lacks(file.done[it])]
+            left += [
+                seed for seed in seeds if seed in file.done and dataset.run.lacks(file.done[seed])
+            ]
         if options.resume:
             sys.stderr.write(f"{len(file.done)} episodes of {path} are kept\n")
         run = None if dataset is None else dataset.run
         scene = identity["scene"]
         _, complete = _run(options, evaluated, left, run=run, keep=file.add, scene=scene)
-        done = [file.done[it] for it in seeds if it in file.done]
+        done = [file.done[seed] for seed in seeds if seed in file.done]
         if not done:
             return fail("interrupted before any episode was done", INTERRUPTED)
         _report(options, done, plots=complete)
@@ -129,7 +230,7 @@ def _beyond(summary: Summary) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="evaluate", description=__doc__)
+    parser = create_parser("evaluate", __doc__)
     parser.add_argument("controller", help="name of the controller, e.g. pick_place")
     parser.add_argument(
         "--episodes",
@@ -152,7 +253,7 @@ def _parser() -> argparse.ArgumentParser:
         default="",
         metavar="ADDRESS",
         help="run the episodes on a Ray cluster of which this machine is part, at host:port; auto "
-        "is that of RAY_ADDRESS or of this machine; default: this machine alone",
+        "is the cluster at RAY_ADDRESS or on this machine; default: this machine alone",
     )
     parser.add_argument(
         "--resume",
@@ -219,11 +320,6 @@ def _changes(settings: Iterable[str]) -> dict[str, dict[str, Any]]:
     return changes
 
 
-def _title(options: argparse.Namespace) -> str:
-    conditions = options.random or default_conditions(options.controller)
-    return f"{options.controller} under conditions '{conditions}', seed {options.seed}"
-
-
 def _create(folder: Path) -> None:
     """Create a folder, or raise OSError before the episodes rather than after them."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -233,7 +329,9 @@ def _create(folder: Path) -> None:
 
 def _write(options: argparse.Namespace, done: Sequence[Episode]) -> None:
     folder, summary = options.output, summarize(done)
-    text = as_markdown(_title(options), summary, done)
+    conditions = options.random or default_conditions(options.controller)
+    title = f"{options.controller} under conditions '{conditions}', seed {options.seed}"
+    text = as_markdown(title, summary, done)
     if options.controller == _REFERENCE:
         text += f"\n{comparison({'here': summary})}"
     write_whole(folder / "report.md", text)
@@ -262,10 +360,15 @@ def _check(options: argparse.Namespace) -> int:
         summaries.append(summarize(done))
         for text in missed(check.bounds, summaries[-1]):
             errors.append(f"{check.conditions}: {text}")
-    good, count = (sum(it.successes for it in summaries), sum(it.count for it in summaries))
+    good, count = (
+        sum(summary.successes for summary in summaries),
+        sum(summary.count for summary in summaries),
+    )
     if good < count - acceptance.failures:
         errors.append(f"only {good} of {count} succeeded")
-    metrics = ", ".join(f"{it.name} {it.text(summaries[0])}" for it in acceptance.checks[0].bounds)
+    metrics = ", ".join(
+        f"{bound.name} {bound.text(summaries[0])}" for bound in acceptance.checks[0].bounds
+    )
     sys.stdout.write(f"{good} of {count} succeeded; {metrics}\n")
     for text in errors:
         fail(text)

@@ -14,9 +14,9 @@ from typing import BinaryIO
 import cv2
 import numpy as np
 
-from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between
-from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.cli.status_lines import report
+from mujoco_ros.cameras.log_images import View, film_rows, log_images, rows_between, write_film
+from mujoco_ros.cli.command_line import create_parser, run_command
+from mujoco_ros.cli.terminal import report
 from mujoco_ros.extras import require
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.output_files import complete_file
@@ -34,11 +34,10 @@ _SIGNS = ("child_on_parent", "parent_on_child")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the file; return the exit code."""
-    options = _parser().parse_args(arguments)
-    return report_errors(lambda: _export(options))
+    return run_command(_parser(), _export, arguments)
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
     write = _WRITERS.get(options.output.suffix)
     if write is None:
         raise UserInputError(f"'{options.output}' must end with one of: {', '.join(_WRITERS)}")
@@ -60,7 +59,6 @@ def _export(options: argparse.Namespace) -> int:
             write(file, log, options)
         except RenderingError as error:
             raise UserInputError(f"the images cannot be rendered: {error}") from error
-    return 0
 
 
 def _write_bag(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> None:
@@ -90,9 +88,6 @@ def _write_image(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> 
 
 def _write_film(file: BinaryIO, log: StateLog, options: argparse.Namespace) -> None:
     require("video", "writing a film")
-    # Imported only where the optional module is installed.
-    from mujoco_ros.cameras.video import write_film
-
     width, height = options.size
     if width % 2 or height % 2:
         raise UserInputError(f"the sides of a film must be even, got {width}x{height}")
@@ -133,7 +128,7 @@ def _progress(descriptor: int | None, total: int) -> Callable[[], object]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("export_log", __doc__ or "")
+    parser = create_parser("export_log", __doc__)
     parser.add_argument("log", type=Path, help="the state log")
     parser.add_argument("output", type=Path, help="the file to write, which must not exist")
     parser.add_argument(
@@ -194,7 +189,7 @@ def _time(text: str) -> float:
 
 def _size(text: str) -> tuple[int, int]:
     width, _, height = text.partition("x")
-    if not all(it.isdecimal() and _SMALLEST <= int(it) <= _LARGEST for it in (width, height)):
+    if not all(side.isdecimal() and _SMALLEST <= int(side) <= _LARGEST for side in (width, height)):
         raise argparse.ArgumentTypeError(
             f"'{text}' is not WIDTHxHEIGHT with sides from {_SMALLEST} to {_LARGEST} pixels"
         )

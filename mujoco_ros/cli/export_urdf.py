@@ -7,7 +7,13 @@ from pathlib import Path
 
 import mujoco
 
-from mujoco_ros.cli.command_line import add_output, log_to_terminal, report_errors, write_output
+from mujoco_ros.cli.command_line import (
+    add_output,
+    create_parser,
+    log_to_terminal,
+    run_command,
+    write_output,
+)
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_access import read_file
 from mujoco_ros.model.scene.asset_snapshot import snapshot_files
@@ -27,11 +33,10 @@ The URDFs of this package are regenerated, from the top of the source tree, by
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the URDF; return the exit code."""
     log_to_terminal("%(message)s")
-    options = _parser().parse_args(arguments)
-    return report_errors(lambda: _export(options))
+    return run_command(_parser(), _export, arguments)
 
 
-def _export(options: argparse.Namespace) -> int:
+def _export(options: argparse.Namespace) -> None:
     model = _load(options.model)
     urdf = export_urdf(
         model,
@@ -42,16 +47,10 @@ def _export(options: argparse.Namespace) -> int:
         frames=options.frame,
     )
     write_output(urdf, options.output)
-    return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m mujoco_ros.cli.export_urdf",
-        description=__doc__,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = create_parser("python -m mujoco_ros.cli.export_urdf", __doc__, _EPILOG)
     parser.add_argument("model", type=Path, help="the model: MJCF (.xml) or compiled (.mjb)")
     add_output(parser)
     parser.add_argument(
@@ -66,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
         help="folder for meshes of shapes that URDF lacks (ellipsoids, height fields, meshes "
         "without a file); default: these shapes are left out",
     )
-    parser.add_argument("--name", help="name of the robot; default: that of the model")
+    parser.add_argument("--name", help="name of the robot; default: the model's name")
     parser.add_argument("--root", metavar="BODY", help="export only this body and its descendants")
     parser.add_argument(
         "--frame",
@@ -84,7 +83,9 @@ def _load(path: Path) -> mujoco.MjModel:
             content = read_file(path, "model")
             return mujoco.MjModel.from_binary_path(str(path), {str(path): content})
         spec = read_mjcf(path.absolute(), str(path))
-        spec.assets = {it.path: it.content for it in snapshot_files(spec, path.absolute().parent)}
+        spec.assets = {
+            file.path: file.content for file in snapshot_files(spec, path.absolute().parent)
+        }
         return spec.compile()
     except UserInputError:
         raise

@@ -6,8 +6,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mujoco_ros.cli.command_line import create_parser, report_errors
-from mujoco_ros.cli.status_lines import report, write
+from mujoco_ros.cli.command_line import create_parser, run_command
+from mujoco_ros.cli.terminal import report, write
 from mujoco_ros.identification.fit import fit
 from mujoco_ros.identification.replay import Replay, replay
 from mujoco_ros.identification.report import (
@@ -32,11 +32,10 @@ others take it. Parameters that the bag does not determine are not in it.
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Fit, write the overlay and print a report; return the exit code."""
-    options = _parser().parse_args(arguments)
-    return report_errors(lambda: _fit(options))
+    return run_command(_parser(), _fit, arguments)
 
 
-def _fit(options: argparse.Namespace) -> int:
+def _fit(options: argparse.Namespace) -> None:
     output = options.output
     if output.suffix not in SCENE_SUFFIXES:
         raise UserInputError(f"'{output}' is not a scene: its name must end with .yaml")
@@ -62,13 +61,13 @@ def _fit(options: argparse.Namespace) -> int:
     how = options.interpolation
     found = fit(robot, records[0], options.joints, interpolation=how, progress=_progress)
     sys.stdout.write(fit_report(found))
-    left_out = robot.realism.left_out([it.parameter.joint for it in found.estimates])
+    left_out = robot.realism.left_out([estimate.parameter.joint for estimate in found.estimates])
     if left_out:
         sys.stdout.write(
             f"warning: the fit is without the realism {', '.join(left_out)} of the scene, which "
             "acts in the result in addition\n"
         )
-    if not any(it.determined for it in found.estimates):
+    if not any(estimate.determined for estimate in found.estimates):
         raise UserInputError(f"'{options.bag}' determines no parameter; nothing is written")
     report("replaying the bags with the fitted parameters")
     text = overlay_text(found, options.scene, robot)
@@ -78,7 +77,6 @@ def _fit(options: argparse.Namespace) -> int:
         sys.stdout.write(replay_report(f"'{bag}'", before, after))
     write_whole(output, text, "scene")
     sys.stdout.write(f"written: {output}\n")
-    return 0
 
 
 def _progress(text: str) -> None:
@@ -86,7 +84,7 @@ def _progress(text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("fit", __doc__ or "", _EPILOG)
+    parser = create_parser("fit", __doc__, _EPILOG)
     parser.add_argument("bag", type=Path, metavar="BAG", help="a folder of `record`, or .mcap file")
     parser.add_argument(
         "--scene", required=True, help="the robot, as for the parameter `scene` of the simulator"

@@ -12,7 +12,7 @@ from mujoco_ros.cli.command_line import (
     add_output,
     create_parser,
     integer_from,
-    report_errors,
+    run_command,
     write_output,
 )
 from mujoco_ros.controllers.library.policy.config import PolicyConfig
@@ -44,15 +44,14 @@ _SUFFIXES = (".yaml", ".yml")
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the table; return the exit code."""
-    options = _parser().parse_args(arguments)
-    return report_errors(lambda: _import(options))
+    return run_command(_parser(), _import, arguments)
 
 
-def _import(options: argparse.Namespace) -> int:
+def _import(options: argparse.Namespace) -> None:
     source, period = options.source, options.period
     is_deploy = source.suffix in _SUFFIXES
     if is_deploy and period is not None:
-        raise UserInputError(f"--period is that of an ONNX file; {source} has its own, step_dt")
+        raise UserInputError(f"--period is for ONNX files; {source} has its own period, step_dt")
     robot = _robot(options.scene, options.robot) if options.scene else None
     if is_deploy:
         policy = options.policy or source.parent.parent / "exported" / "policy.onnx"
@@ -78,7 +77,6 @@ def _import(options: argparse.Namespace) -> int:
     made = table(settings, file=file, period=period, decimation=options.decimation, imu=imu)
     text = yaml.safe_dump(made, sort_keys=False, default_flow_style=None, width=120)
     write_output(f"# Imported from {source.name}.\n{text}", options.output)
-    return 0
 
 
 def _robot(scene: str, name: str) -> RobotLayout:
@@ -88,7 +86,7 @@ def _robot(scene: str, name: str) -> RobotLayout:
 
 def _imu(robot: RobotLayout | None) -> str:
     """Return the only IMU; empty without a scene or an IMU."""
-    names = [topic_token(it.name) for it in robot.sensors["imu"]] if robot else []
+    names = [topic_token(sensor.name) for sensor in robot.sensors["imu"]] if robot else []
     if len(names) > 1:
         raise UserInputError(
             f"the robot has several IMUs, so choose one as --imu: {', '.join(names)}; "
@@ -104,7 +102,7 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
         )
     names = robot.joints.names
     if set(names) <= set(UNITREE_MOTORS):  # models have their legs in other orders
-        return [it for it in UNITREE_MOTORS if it in names]
+        return [motor for motor in UNITREE_MOTORS if motor in names]
     sys.stderr.write(
         f"motors are numbered as the joints of the scene: {', '.join(names)}; --joints gives "
         "another order\n"
@@ -113,7 +111,7 @@ def _joints(robot: RobotLayout | None) -> Sequence[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = create_parser("python -m mujoco_ros.cli.import_policy", __doc__ or "", _EPILOG)
+    parser = create_parser("python -m mujoco_ros.cli.import_policy", __doc__, _EPILOG)
     parser.add_argument(
         "source", type=Path, help="deploy.yaml of unitree_rl_lab, or an ONNX file with metadata"
     )

@@ -7,7 +7,7 @@ import re
 import sys
 import time
 from ast import literal_eval
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from typing import Protocol, TypeVar
 
@@ -17,10 +17,32 @@ from rclpy.signals import SignalHandlerOptions
 
 from mujoco_ros.cli.command_line import fail
 from mujoco_ros.model.errors import UserInputError
+from mujoco_ros.model.packages import share_directory
 from mujoco_ros.process.end_limit import end_at_signals, handle_signals, limit_end, limit_exit
 from mujoco_ros.process.memory import MemoryTrimmer, remove_unfinished_ports, restrict_shared_memory
 from mujoco_ros.rclpy_ext.executor import Executor
 from mujoco_ros.rclpy_ext.service import flush_responses
+from mujoco_ros.wire.names import ros_distribution
+
+VARIABLE = "FASTDDS_DEFAULT_PROFILES_FILE"
+FORMER_VARIABLE = "FASTRTPS_DEFAULT_PROFILES_FILE"
+_FORMER = ("humble", "jazzy")
+
+
+def configure_fast_dds(environment: MutableMapping[str, str]) -> None:
+    """Enlarge the shared memory of Fast DDS, unless the user configures it.
+
+    The default of half a megabyte loses most point clouds on a busy machine: 2 to 11 of 70 arrive,
+    and 62 to 69 with this profile (640 x 480 at 10 Hz, two processors).
+
+    Args:
+        environment: Variables of this process, which the middleware reads when it starts.
+    """
+    if VARIABLE in environment or FORMER_VARIABLE in environment:
+        return
+    variable = FORMER_VARIABLE if ros_distribution() in _FORMER else VARIABLE
+    environment[variable] = str(share_directory() / "config" / "fastdds" / "cameras.xml")
+
 
 # Longest time for which another thread keeps the GIL from the physics thread; Python's default is
 # 5 ms.
@@ -85,8 +107,8 @@ def run(
 def ros(arguments: Sequence[str]) -> Iterator[None]:
     """Initialize ROS without its signal handlers, which invalidate publishers that are in use.
 
-    Meanwhile new files (logs, bags, caches, the middleware's shared memory), also those of child
-    processes, are for this user alone.
+    Meanwhile only this user can read new files (logs, bags, caches, the middleware's shared
+    memory), including files of child processes.
 
     Raises:
         UserInputError: ROS rejects the arguments, or cannot protect the node as it is asked to.
@@ -148,7 +170,7 @@ def _spin(create: Callable[[], _Node], work: Callable[[_Node], float] | None) ->
     """Spin the node until there is a signal or its thread fails; return the exit code."""
     node = create()
     restrict_shared_memory()
-    executor = Executor()  # before our signal handlers: that of rclpy 7.1.4 sets its own
+    executor = Executor()  # before our signal handlers: rclpy 7.1.4 sets its own here
     # A list: a second signal may arrive in the handler of the first, where a lock would block.
     signals: list[int] = []
     handle_signals(signals.append)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rclpy.node import Node
 
-from mujoco_ros.cli import record_dataset, status_lines
+from mujoco_ros.cli import record_dataset, terminal
 from mujoco_ros.cli.command_line import (
     create_parser,
     fail,
@@ -23,7 +23,7 @@ from mujoco_ros.cli.command_line import (
     report_errors,
 )
 from mujoco_ros.cli.node_process import ros
-from mujoco_ros.cli.terminal_keys import show
+from mujoco_ros.cli.terminal import show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, limit_end
 from mujoco_ros.process.memory import restrict_shared_memory
@@ -70,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UserInputError as error:
         return fail(str(error))
     finally:
-        status_lines.end()
+        terminal.end()
 
 
 def _record(options: argparse.Namespace, ros_arguments: Sequence[str]) -> int:
@@ -169,8 +169,8 @@ class _Session:
 
 def _repair(options: argparse.Namespace) -> int:
     bag = options.repair
-    status_lines.begin("record")
-    status_lines.report(f"reading '{bag}'")
+    terminal.begin("record")
+    terminal.report(f"reading '{bag}'")
     try:
         found, output, original = repair(bag, options.output, in_place=options.in_place)
     except OSError as error:

@@ -17,10 +17,10 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import Image, JointState
 from std_srvs.srv import Trigger
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.cli.command_line import fail, integer_from
 from mujoco_ros.cli.node_process import ros
-from mujoco_ros.cli.terminal_keys import TerminalKeys, show
+from mujoco_ros.cli.terminal import TerminalKeys, show
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.process.end_limit import handle_signals, withdraw_request
 from mujoco_ros.process.memory import restrict_shared_memory
@@ -370,8 +370,8 @@ def _write(options: argparse.Namespace, folder: EpisodeFolder, signals: Sequence
     if signal.SIGTERM in signals:
         raise kept
     _LOG.info("writing the dataset; another Ctrl-C interrupts that and keeps the episodes")
-    status_lines.begin("record")
-    status_lines.report("writing the dataset")
+    terminal.begin("record")
+    terminal.report("writing the dataset")
     handle_signals(_interrupt, signal.SIGHUP)
     withdraw_request()  # Ctrl-C ended the recording, not the program
     try:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mujoco_ros.bridge.node import MujocoNode
 from mujoco_ros.bridge.ros_arguments import given_value
-from mujoco_ros.cli.command_line import parse
+from mujoco_ros.cli.command_line import create_parser, parse
 from mujoco_ros.cli.node_process import run
 from mujoco_ros.model.scene.config import shipped_scenes
 from mujoco_ros.process.fork_server import serving
@@ -21,20 +21,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(
-        prog="sim",
-        usage="%(prog)s [-h] [--ros-args ...]",
-        description="Simulate robots with MuJoCo and publish all their sensors over ROS 2.",
-        epilog=(
-            "Parameters are given as ROS arguments, e.g.\n"
-            "  --ros-args -p scene:=quadruped -p real_time_factor:=2.0\n"
-            f"Shipped scenes: {', '.join(shipped_scenes())}; a scene can also be the path of a\n"
-            "scene YAML, MJCF, URDF, xacro or MJB file, or a robot of an installed\n"
-            "package, such as example-robot-data:talos. docs/reference/parameters.md explains\n"
-            "every parameter, and so does 'ros2 param describe /mujoco <name>'."
-        ),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = create_parser(
+        "sim",
+        "Simulate robots with MuJoCo and publish all their sensors over ROS 2.",
+        "Parameters are given as ROS arguments, e.g.\n"
+        "  --ros-args -p scene:=quadruped -p real_time_factor:=2.0\n"
+        f"Shipped scenes: {', '.join(shipped_scenes())}; a scene can also be the path of a\n"
+        "scene YAML, MJCF, URDF, xacro or MJB file, or a robot of an installed\n"
+        "package, such as example-robot-data:talos. docs/reference/parameters.md explains\n"
+        "every parameter, and so does 'ros2 param describe /mujoco <name>'.",
     )
+    parser.usage = "%(prog)s [-h] [--ros-args ...]"
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """What each program does before its imports: streams, threads, progress, and its end.
 
-The imports take seconds. A signal meanwhile would raise an exception in any of them, which some
-lose, and of which others make errors of their own.
+The imports take seconds. A signal meanwhile would raise an exception inside an import; some
+modules lose it, others turn it into another error.
 """
 
 import io
@@ -11,11 +11,11 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from mujoco_ros.cli import status_lines
+from mujoco_ros.cli import terminal
 from mujoco_ros.process.child_process import ONE_THREAD
 from mujoco_ros.process.end_limit import end_at_signals
 
-_PROGRAMS = {it.stem for it in Path(__file__).parent.glob("[a-z]*.py")}
+_PROGRAMS = {path.stem for path in Path(__file__).parent.glob("[a-z]*.py")}
 _NODES = {"sim", "cameras", "controller", "viewer", "record", "replay"}
 """Programs that run until a signal, and so end with 0 after one."""
 _STREAMS = ("stdin", "stdout", "stderr")
@@ -40,15 +40,17 @@ def prepare_program() -> None:
             ending = _ending(getattr(sys, stream))
             setattr(sys, stream, ending)
             setattr(sys, f"__{stream}__", ending)
-        status_lines.begin(name)
+        terminal.begin(name)
 
 
 def _program() -> str | None:
     """Return the name of the program that imports this package first; None if it is another one."""
     started = Path(sys.argv[0] if sys.argv else "")
     if str(started) == _RUNPY:  # runpy imports the package of `python -m` before the module
-        modules = (it.removeprefix(_RUNPY) for it in sys.orig_argv)
-        names = (it.rpartition(".")[2] for it in modules if it.startswith(f"{__package__}."))
+        modules = (argument.removeprefix(_RUNPY) for argument in sys.orig_argv)
+        names = (
+            module.rpartition(".")[2] for module in modules if module.startswith(f"{__package__}.")
+        )
         started = Path(next(names, ""))
     elif started == Path(__file__).parents[1] / "__main__.py":
         return "sim"

@@ -29,8 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _show(options: argparse.Namespace, ros: Sequence[str]) -> int:
     # Imported only where the optional modules are installed.
     from mujoco_ros.sim.shared_memory.reader import SharedState
-    from mujoco_ros.viewer.main_loop import serve_page, show_window
-    from mujoco_ros.viewer.native import NoDisplayError
+    from mujoco_ros.viewer.main_loop import NoDisplayError, serve_page, show_window
     from mujoco_ros.viewer.ros.node import ViewerNode
     from mujoco_ros.wire.log_handler import forward_log
 

@@ -14,8 +14,7 @@ from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.scene.asset_snapshot import restore_files, snapshot_files
 from mujoco_ros.model.scene.parts import load_spec
-from mujoco_ros.rendering.gl import RenderingError, grow_buffer, open_context, upload
-from mujoco_ros.rendering.quality import RICH
+from mujoco_ros.rendering.gl import RICH, RenderingError, grow_buffer, open_context, upload
 
 _SIZE = 640, 640
 """Width and height [pixels]."""

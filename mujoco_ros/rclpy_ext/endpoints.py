@@ -2,9 +2,9 @@
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from rclpy.duration import Infinite
@@ -131,7 +131,8 @@ class Endpoints:
         publisher = self.node.create_publisher(kind, topic, qos, event_callbacks=events)
         opened = _Opened(publisher, _name(kind), _complete(qos), on_count, on_join)
         if on_count is not None:
-            opened.matches = _matches(publisher)
+            matched = rclpy_implementation.rcl_publisher_event_type_t.RCL_PUBLISHER_MATCHED
+            opened.matches = _event(publisher, matched)
         self._open[id(publisher)] = opened
         return publisher
 
@@ -161,7 +162,7 @@ class Endpoints:
         subscription = self.node.create_subscription(
             kind,
             topic,
-            guarded(callback or _ignore),
+            guarded(callback or (lambda _message: None)),
             qos,
             # A callback group keeps a reference to everything that was ever in it.
             callback_group=MutuallyExclusiveCallbackGroup(),
@@ -201,7 +202,7 @@ class Endpoints:
             entry[1]()
         # With rclpy's EventsExecutor an exception would end the process.
         suppressed = contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle)
-        for endpoint in [it for it in self._open.values() if it.on_count is not None]:
+        for endpoint in [opened for opened in self._open.values() if opened.on_count is not None]:
             with suppressed:
                 endpoint.poll()
         if not self._unseen:
@@ -228,16 +229,6 @@ def losses(subscription: Subscription) -> Any:
     """Return an event that counts messages lost on the way; None if the middleware has none."""
     kind = rclpy_implementation.rcl_subscription_event_type_t.RCL_SUBSCRIPTION_MESSAGE_LOST
     return _event(subscription, kind)
-
-
-def _ignore(_message: object) -> None:
-    """Do nothing; the callback of a subscription that the executor does not have."""
-
-
-def _matches(publisher: Publisher) -> Any:
-    """Return an event that counts the peers of a publisher; None if the middleware has none."""
-    kind = rclpy_implementation.rcl_publisher_event_type_t.RCL_PUBLISHER_MATCHED
-    return _event(publisher, kind)
 
 
 def _event(endpoint: Publisher | Subscription, kind: Any) -> Any:
@@ -270,4 +261,72 @@ def _incompatibility(offered: QoSProfile, requested: QoSProfile) -> str:
     compatibility, reason = qos_check_compatible(offered, requested)
     if compatibility != QoSCompatibility.ERROR:
         return ""
-    return ", ".join(part.removeprefix("ERROR: ") for part in str(reason).split(";") if part)
+    return ", ".join(text.removeprefix("ERROR: ") for text in str(reason).split(";") if text)
+
+
+_PERIOD_S = 1.0
+
+
+class DuplicateNodes:
+    """Logs each node with the same name or topic once; checks every second, in the executor."""
+
+    def __init__(
+        self, node: Node, topic: str = "", concerns: Callable[[str], bool] = lambda _name: True
+    ) -> None:
+        """Start the timer.
+
+        Args:
+            topic: Topic that only `node` should publish; empty for none.
+            concerns: Returns whether another publisher is a problem, by its node's full name.
+        """
+        self._node, self._topic, self._concerns = node, topic, concerns
+        self._logged: set[str] = set()
+        self._timer = create_wall_timer(node, _PERIOD_S, self.check)
+
+    def check(self) -> None:
+        """Log the problems that are new since the last call."""
+        with contextlib.suppress(rclpy_implementation.RCLError, InvalidHandle):
+            problems = set(self._problems())
+            for problem in sorted(problems - self._logged):
+                self._node.get_logger().warning(problem)
+            self._logged = problems
+
+    def _problems(self) -> list[str]:
+        node, own, problems = self._node, self._node.get_fully_qualified_name(), []
+        parts = node.get_name(), node.get_namespace()
+        if node.get_node_names_and_namespaces().count(parts) > 1:
+            # A killed node is discovered until its DDS lease expires.
+            problems.append(
+                f"another node '{own}' is in this ROS domain, unless it was killed just now: end "
+                "one of the two, or give one another ROS_DOMAIN_ID"
+            )
+        infos = node.get_publishers_info_by_topic(self._topic) if self._topic else ()
+        others = {
+            f"{info.node_namespace.rstrip('/')}/{info.node_name}"
+            for info in infos
+            if info.node_name != UNKNOWN
+        }
+        return problems + [
+            f"node '{name}' publishes '{self._topic}', too: end one of the two"
+            for name in others - {own}
+            if self._concerns(name)
+        ]
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+W = TypeVar("W")
+
+
+def synchronize(
+    opened: dict[K, V],
+    wanted: Mapping[K, W],
+    open_new: Callable[[K, W], V],
+    close: Callable[[V], object],
+) -> None:
+    """Close the entries of `opened` that are not `wanted`, and open the missing ones."""
+    for key in opened.keys() - wanted.keys():
+        close(opened.pop(key))
+    for key, description in wanted.items():
+        if key not in opened:
+            opened[key] = open_new(key, description)

@@ -1,4 +1,4 @@
-"""The executor of every node, and calls whose exceptions are logged."""
+"""The executor of every node, its clock, and calls whose exceptions are logged."""
 
 import functools
 import logging
@@ -7,9 +7,25 @@ from typing import Any, TypeVar
 
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
+from rclpy.time_source import TimeSource
 from rclpy.timer import Timer
+from rosgraph_msgs.msg import Clock as ClockMessage
 
-from mujoco_ros.rclpy_ext.time_source import ignore_negative_times
+_LOG = logging.getLogger(__name__)
+_set_time = TimeSource.clock_callback
+_warned: set[int] = set()
+
+
+def _follow_clock(source: TimeSource, message: ClockMessage) -> None:
+    """Ignore negative times, which rclpy's `Time` rejects."""
+    if message.clock.sec >= 0:
+        _set_time(source, message)
+    elif not _warned:
+        _warned.add(message.clock.sec)
+        _LOG.warning("negative times of /clock are ignored: %d s", message.clock.sec)
+
+
+TimeSource.clock_callback = _follow_clock  # of all nodes of this process
 
 try:  # less than half the processor time of the executors that poll; see README.md
     from rclpy.experimental import EventsExecutor as Executor
@@ -18,11 +34,7 @@ except ImportError:  # rclpy before 7.1.4
 
 __all__ = ["Executor", "create_wall_timer", "guarded", "later"]
 
-ignore_negative_times()
-
 T = TypeVar("T")
-
-_LOG = logging.getLogger(__name__)
 
 
 def later(node: Node, call: Callable[..., object], *args: object) -> bool:

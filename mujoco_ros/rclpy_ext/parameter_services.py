@@ -38,7 +38,6 @@ class ParameterServices(ParameterService):
         """Serve the parameters of a node, created with ``start_parameter_services=False``.
 
         Args:
-            node: The node.
             begin: Called before the parts of a request that sets one parameter after the other.
             end: Called after them.
         """
@@ -80,9 +79,9 @@ class ParameterServices(ParameterService):
         responder.attempt(partial(self._set_part, rest, responder, len(request.parameters)))
 
     def _set_part(self, rest: Iterator[Any], responder: Responder, count: int) -> None:
-        part = SetParameters.Request(parameters=list(islice(rest, _PART)))
+        section = SetParameters.Request(parameters=list(islice(rest, _PART)))
         try:
-            self._set_parameters_callback(part, responder.response)
+            self._set_parameters_callback(section, responder.response)
         except Exception:
             self._end()
             raise

@@ -76,7 +76,9 @@ class RoundTrip:
                     del pending[client]
             if pending and time.monotonic() > self._checked + _CHECK_NS * 1e-9:
                 self._check()
-                pending = {it: number for it, number in pending.items() if it in self._matched}
+                pending = {
+                    client: number for client, number in pending.items() if client in self._matched
+                }
                 if pending and (self._ending or time.monotonic() > deadline):
                     return False
         return True
@@ -89,4 +91,4 @@ class RoundTrip:
 
     def _check(self) -> None:
         self._checked = time.monotonic()
-        self._matched = [it for it in self._clients if it.service_server_is_available()]
+        self._matched = [client for client in self._clients if client.service_server_is_available()]

@@ -44,7 +44,7 @@ class RequestRejectedError(Exception):
     """A request is rejected.
 
     Attributes:
-        code: A result code of the service's type; None for the one of failed operations.
+        code: A result code of the service's type; None for a failed operation.
     """
 
     def __init__(self, message: str, code: int | None = None) -> None:
@@ -141,7 +141,6 @@ class Responder:
 
         Args:
             commands: Queue of that thread, which is the physics thread in the simulator.
-            command: The command.
             then: Called in that thread with the result, to send the response; without it, a
                 success is sent.
         """
@@ -189,7 +188,6 @@ class Service:
         """Serve a service.
 
         Args:
-            node: The node.
             kind: Type of the service.
             name: Name of the service.
             handler: Called with a request and its responder, in the executor's thread; must not

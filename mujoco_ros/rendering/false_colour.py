@@ -62,4 +62,4 @@ def _colour(number: int) -> tuple[int, ...]:
     if not number:
         return (0, 0, 0)
     red, green, blue = colorsys.hsv_to_rgb(_HUE_STEP * number % 1.0, 0.55, 0.9)
-    return tuple(round(255 * part) for part in (red, green, blue))
+    return tuple(round(255 * share) for share in (red, green, blue))

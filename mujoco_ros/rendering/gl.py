@@ -7,11 +7,43 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import mujoco
+import numpy as np
 
-from mujoco_ros.rendering.quality import RenderQuality
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RenderQuality:
+    """Quality of images.
+
+    Attributes:
+        shadows: Whether shadows are rendered; their resolution is the model's.
+        reflections: Whether planes and boxes of reflecting materials reflect.
+        antialiasing: Whether edges are smooth; the number of samples is the model's.
+        fine_planes: Whether infinite planes have enough tiles to show the spots of lamps.
+        skybox: Whether the model's sky is rendered; without it, the background is black.
+        groups: Rendered groups of geoms, tendons, skins and flexes.
+    """
+
+    shadows: bool = True
+    reflections: bool = True
+    antialiasing: bool = True
+    fine_planes: bool = True
+    skybox: bool = True
+    groups: tuple[int, ...] = (0, 1, 2)
+
+    @property
+    def allows_culling(self) -> bool:
+        """Whether geoms out of view do not change an image."""
+        return not (self.shadows or self.reflections)
+
+
+RICH = RenderQuality()
+"""Quality for a graphics card, which renders it at no extra cost."""
+PLAIN = RenderQuality(shadows=False, reflections=False, antialiasing=False, fine_planes=False)
+"""Quality for rendering on a processor: at most a tenth of the work of `RICH`."""
 
 
 class RenderingError(RuntimeError):
@@ -26,9 +58,9 @@ LIBRARIES = {
     "egl": (("libEGL.so.1",), ("libOpenGL.so.0", "libGL.so.1")),
     "osmesa": (("libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"),),
 }
-"""Libraries of each backend, with alternative names; that of OSMesa depends on Mesa's version."""
+"""Libraries of each backend, with alternative names: OSMesa's depends on Mesa's version."""
 DEVICE_VARIABLE = "MUJOCO_EGL_DEVICE_ID"
-"""Environment variable with the number of the EGL device, among those of CUDA_VISIBLE_DEVICES."""
+"""Environment variable with the number of the EGL device, counted in CUDA_VISIBLE_DEVICES."""
 
 _PLATFORM_VARIABLE = "PYOPENGL_PLATFORM"
 _MESA_THREADS = "LP_NUM_THREADS"
@@ -79,7 +111,7 @@ class GlContext:
         self.backend = BACKENDS[backend]
         name = _function(platform, "glGetString", ctypes.c_char_p, ctypes.c_uint)(_GL_RENDERER)
         self.device = name.decode(errors="replace") if name else "unknown"
-        self.is_software = any(it in self.device for it in _SOFTWARE)
+        self.is_software = any(name in self.device for name in _SOFTWARE)
         side = ctypes.c_int()
         get = _function(platform, "glGetIntegerv", None, ctypes.c_uint, ctypes.c_void_p)
         get(_GL_MAX_RENDERBUFFER_SIZE, ctypes.byref(side))
@@ -220,3 +252,57 @@ def _settings(model: mujoco.MjModel, quality: RenderQuality) -> Iterator[None]:
         yield
     finally:
         visual.shadowsize, visual.offsamples, whole.offwidth, whole.offheight = original
+
+
+_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
+_TILES = 32
+"""Tiles along the side of a plane."""
+
+
+class GroundPlane:
+    """Replaces infinite planes by large finite ones of the same appearance.
+
+    Light is computed at the corners of the tiles, so large tiles do not show a lamp's light spot.
+    """
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        """Find the infinite planes of a model."""
+        self._model = model
+        self._half_sizes = {
+            int(geom): _half_size(model, int(geom))
+            for geom in np.flatnonzero(model.geom_type == _PLANE)
+            if not model.geom_size[geom, :2].any()
+        }
+
+    @contextmanager
+    def as_finite(self) -> Iterator[None]:
+        """Make the planes of the model finite while it is uploaded."""
+        sizes = self._model.geom_size
+        original = sizes.copy()
+        for geom, half in self._half_sizes.items():
+            sizes[geom] = *half, half.max() / _TILES
+        try:
+            yield
+        finally:
+            sizes[:] = original
+
+    def scale_textures(self, scene: mujoco.MjvScene) -> None:
+        """Repeat textures as often as on the infinite planes, in a scene that was updated."""
+        remaining = len(self._half_sizes)
+        for geom in scene.geoms[: scene.ngeom] if remaining else ():
+            if geom.type == _PLANE and geom.objid in self._half_sizes:
+                # Textures span a finite plane once, and two metres of an infinite one.
+                geom.texrepeat = geom.texrepeat * self._half_sizes[geom.objid].astype(np.float32)
+                remaining -= 1
+                if not remaining:
+                    return
+
+
+def _half_size(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """Return the half size of a finite plane, in whole periods of its texture.  # (2,)."""
+    horizon = model.vis.map.zfar * model.stat.extent
+    material = model.geom_matid[geom]
+    repeats = model.mat_texrepeat[material] if material >= 0 else np.zeros(2)
+    periods = np.where(repeats > 0, 2.0 / np.where(repeats > 0, repeats, 1.0), 0.01 * horizon)
+    # One more, as the plane follows the camera in whole periods.
+    return np.asarray(periods * np.ceil(1.05 * horizon / periods + 1.0))

@@ -28,7 +28,6 @@ class Scanner:
 
         Args:
             model: The model; later changes of its colours and sizes take effect.
-            lidar: The lidar.
             seed: Seed of the noise.
         """
         config = lidar.config
@@ -92,7 +91,7 @@ class Scanner:
         """
         model = self._model
         own = model.geom_rgba
-        # As in the renderer, a colour of the geom precedes that of its material.
+        # As in the renderer, a colour of the geom precedes the colour of its material.
         is_default = (own == _GREY).all(axis=1) & (model.geom_matid >= 0)
         rgba = np.where(is_default[:, np.newaxis], _material_colours(model), own)
         brightness = np.append(rgba[:, :3].mean(axis=1), 0.0)  # last: no hit

@@ -16,13 +16,16 @@ from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import ClipPlanes
 from mujoco_ros.rendering.gl import (
     AUTO,
+    PLAIN,
+    RICH,
     GlContext,
+    GroundPlane,
     RenderingError,
+    RenderQuality,
     grow_buffer,
     open_context,
     upload,
 )
-from mujoco_ros.rendering.quality import PLAIN, RICH, RenderQuality
 
 
 def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
@@ -40,12 +43,10 @@ def frustum_of(camera: Camera) -> tuple[float, float, float, float]:
 
 
 def visible_geoms(model: mujoco.MjModel, data: mujoco.MjData, camera: Camera) -> np.ndarray:
-    """Return which geoms a camera may see: those whose bounding spheres touch its frustum.
+    """Return which geoms a camera may see: their bounding spheres touch its frustum.
 
     Args:
-        model: The model.
         data: A state with its poses computed.
-        camera: The camera.
 
     Returns:
         Whether each geom may be visible; True for planes, which have no bounds.  # (ngeom,)
@@ -84,60 +85,6 @@ def only(model: mujoco.MjModel, visible: np.ndarray, groups: Iterable[int]) -> I
         yield
     finally:
         model.geom_group[:] = original
-
-
-_PLANE = int(mujoco.mjtGeom.mjGEOM_PLANE)
-_TILES = 32
-"""Tiles along the side of a plane."""
-
-
-class GroundPlane:
-    """Replaces infinite planes by large finite ones of the same appearance.
-
-    Light is computed at the corners of the tiles, so large tiles do not show a lamp's light spot.
-    """
-
-    def __init__(self, model: mujoco.MjModel) -> None:
-        """Find the infinite planes of a model."""
-        self._model = model
-        self._half_sizes = {
-            int(geom): _half_size(model, int(geom))
-            for geom in np.flatnonzero(model.geom_type == _PLANE)
-            if not model.geom_size[geom, :2].any()
-        }
-
-    @contextmanager
-    def as_finite(self) -> Iterator[None]:
-        """Make the planes of the model finite while it is uploaded."""
-        sizes = self._model.geom_size
-        original = sizes.copy()
-        for geom, half in self._half_sizes.items():
-            sizes[geom] = *half, half.max() / _TILES
-        try:
-            yield
-        finally:
-            sizes[:] = original
-
-    def scale_textures(self, scene: mujoco.MjvScene) -> None:
-        """Repeat textures as often as on the infinite planes, in a scene that was updated."""
-        remaining = len(self._half_sizes)
-        for geom in scene.geoms[: scene.ngeom] if remaining else ():
-            if geom.type == _PLANE and geom.objid in self._half_sizes:
-                # Textures span a finite plane once, and two metres of an infinite one.
-                geom.texrepeat = geom.texrepeat * self._half_sizes[geom.objid].astype(np.float32)
-                remaining -= 1
-                if not remaining:
-                    return
-
-
-def _half_size(model: mujoco.MjModel, geom: int) -> np.ndarray:
-    """Return the half size of a finite plane, in whole periods of its texture.  # (2,)."""
-    horizon = model.vis.map.zfar * model.stat.extent
-    material = model.geom_matid[geom]
-    repeats = model.mat_texrepeat[material] if material >= 0 else np.zeros(2)
-    periods = np.where(repeats > 0, 2.0 / np.where(repeats > 0, repeats, 1.0), 0.01 * horizon)
-    # One more, as the plane follows the camera in whole periods.
-    return np.asarray(periods * np.ceil(1.05 * horizon / periods + 1.0))
 
 
 _FLAT = [int(mujoco.mjtRndFlag.mjRND_SEGMENT), int(mujoco.mjtRndFlag.mjRND_IDCOLOR)]
@@ -221,7 +168,7 @@ class Frame:
             self._is_flat = True
 
     def _table(self, indices: np.ndarray) -> np.ndarray:
-        """Return the object of each index, which is one more than that of a geom of the scene."""
+        """Return the object of each index; the index of a geom of the scene is one less."""
         table = np.full((self._scene.ngeom + 1, 2), _NOTHING, np.int32)
         # Few of the geoms are visible, and access to each from Python is slow.
         for index in np.flatnonzero(np.bincount(indices.ravel())):
@@ -257,7 +204,6 @@ class Renderer:
         """Open an OpenGL context and upload a model's meshes and textures.
 
         Args:
-            model: The model.
             backend: OpenGL backend: auto, egl or osmesa.
             quality: Quality of images; None is `RICH` on a graphics card and `PLAIN` without one.
 

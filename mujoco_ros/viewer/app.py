@@ -1,6 +1,6 @@
-"""Studio's application, without the parts that act on a simulation of its own."""
+"""Studio's application and windows, without what acts on a simulation of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import mujoco
@@ -12,12 +12,12 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.sim.state.model_edits import gather, scatter
 from mujoco_ros.viewer.client_set import Clients
-from mujoco_ros.viewer.clients import is_replay
-from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS
+from mujoco_ros.viewer.clients import ControllerInfo, is_replay
+from mujoco_ros.viewer.docks import DOCKS, MOUSE_BUTTONS, DockArea
 from mujoco_ros.viewer.feed import ModelEdited
 from mujoco_ros.viewer.framing import (
     CameraFollows,
-    Mount,
+    CameraMount,
     fit_camera,
     follow,
     frame_bodies,
@@ -25,17 +25,116 @@ from mujoco_ros.viewer.framing import (
     set_mount,
 )
 from mujoco_ros.viewer.history_bar import HistoryBar
-from mujoco_ros.viewer.keys import KeyHelp, handle_keys
-from mujoco_ros.viewer.mouse_perturbation import MousePerturbation
+from mujoco_ros.viewer.keys import TITLE, KeyHelp, MousePerturbation, handle_keys
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.studio_windows import (
-    build_menu_bar,
-    build_windows,
-    open_windows,
-    set_open_windows,
-)
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
+
+_CLOSED = int(imgui.TreeNodeFlags.SpanAvailWidth) | int(imgui.TreeNodeFlags.Framed)
+_OPEN = _CLOSED | int(imgui.TreeNodeFlags.DefaultOpen)
+
+Section = Callable[[studio.App], object]
+
+_VIEW: dict[str, Section] = {
+    "Rendering": lambda app: ux.rendering_gui(
+        app.model, app.viewer.vis_options, app.viewer.render_flags
+    ),
+    "Groups": lambda app: ux.groups_gui(app.model, app.viewer.vis_options),
+    "Visualization": lambda app: ux.visualization_gui(
+        app.model, app.viewer.vis_options, app.viewer.camera
+    ),
+}
+_INSPECTOR: dict[str, Section] = {
+    "Sensors": lambda app: ux.sensor_gui(app.model, app.data),
+    "Watch": lambda app: ux.watch_gui(app.model, app.data, app.ux_state),
+}
+_CONFIG_FIELDS = {
+    "View": "show_options",
+    "Inspector": "show_inspector",
+    "Info": "show_info",
+    "Profiler": "show_profiler",
+    "Console": "show_console",
+    "View gizmo": "show_view_gizmo",
+}
+"""Windows of the menu, and the field of Studio's configuration that opens each."""
+
+
+def build_menu_bar(
+    app: studio.App, key_help: KeyHelp, controllers: Iterable[ControllerInfo]
+) -> None:
+    """Build the menu bar, which opens `key_help` too, and has the states of controllers."""
+    if not imgui.BeginMainMenuBar():
+        return
+    if imgui.BeginMenu("View"):
+        for label, field in _CONFIG_FIELDS.items():
+            if imgui.MenuItem(label, "", getattr(app.config, field)):
+                setattr(app.config, field, not getattr(app.config, field))
+        imgui.Separator()
+        changed, app.theme = ux.theme_menu_gui(app.theme)
+        if changed:
+            ux.setup_theme(app.theme)
+        imgui.EndMenu()
+    if imgui.BeginMenu("Help"):
+        if imgui.MenuItem(TITLE, "?", key_help.is_open):
+            key_help.is_open = not key_help.is_open
+        imgui.MenuItem(f"MuJoCo {mujoco.mj_versionString()}")
+        imgui.EndMenu()
+    for controller in controllers:
+        if controller.state:
+            imgui.Separator()
+            imgui.TextUnformatted(f"{controller.name} is {controller.state}")
+    imgui.EndMainMenuBar()
+
+
+def open_windows(app: studio.App) -> dict[str, bool]:
+    """Return whether each window of the menu is open."""
+    return {label: getattr(app.config, field) for label, field in _CONFIG_FIELDS.items()}
+
+
+def set_open_windows(app: studio.App, windows: Mapping[str, Any]) -> None:
+    """Open and close the windows of the menu that `windows` has."""
+    for label, field in _CONFIG_FIELDS.items():
+        if isinstance(windows.get(label), bool):
+            setattr(app.config, field, windows[label])
+
+
+def build_windows(app: studio.App, *, is_paused: bool) -> None:
+    """Build the docked windows View and Inspector, and the floating ones, closed at first."""
+    _build(app, "View", _build_view, DockArea.LEFT_BELOW)
+    _build(app, "Inspector", lambda app: _sections(app, _INSPECTOR, _OPEN), DockArea.RIGHT_BELOW)
+    _build(app, "Profiler", _build_profiler)
+    _build(app, "Console", lambda _app: ux.console_gui())
+    _build(app, "Info", lambda app: ux.info_gui(app.model, app.data, is_paused, 0.0))
+
+
+def _build(app: studio.App, title: str, build: Section, area: DockArea | None = None) -> None:
+    field = _CONFIG_FIELDS[title]
+    if not getattr(app.config, field):
+        return
+    with DOCKS.window(title, area, closable=True) as (is_visible, is_open):
+        setattr(app.config, field, is_open)
+        if is_visible:
+            build(app)
+
+
+def _build_view(app: studio.App) -> None:
+    ux.camera_selection_gui(app.model, app.data, app.viewer.camera, app.ux_state)
+    ux.label_selection_gui(app.viewer.vis_options)
+    ux.frame_selection_gui(app.viewer.vis_options)
+    _sections(app, _VIEW, _CLOSED)
+
+
+def _build_profiler(app: studio.App) -> None:
+    ux.counts_gui(app.model, app.data)
+    ux.convergence_gui(app.model, app.data)
+
+
+def _sections(app: studio.App, sections: dict[str, Section], flags: int) -> None:
+    for heading, build in sections.items():
+        if imgui.TreeNodeEx(heading, flags):
+            build(app)
+            imgui.TreePop()
+
 
 _FREE = int(mujoco.mjtCamera.mjCAMERA_FREE)
 _POSE_NUMBERS, _DISTANCE, _LARGEST = 6, 3, 1e6
@@ -58,7 +157,7 @@ class Application(studio.App):
         self._history = HistoryBar(state, clients, lambda: self.viewer.camera)
         self._fitted_pose: list[float] | None = None
         self._kept_pose: list[float] | None = None
-        self._kept_mount: Mount | None = None  # that of the last viewer, until the first page
+        self._kept_mount: CameraMount | None = None  # of the last viewer, until the first page
 
     def update(self) -> None:
         """Handle mouse and keys."""
@@ -95,7 +194,7 @@ class Application(studio.App):
         state = self._state
         is_merged = all(robot.prefix for robot in state.layout.robots)
         if self._must_fit_camera and is_merged and self.model.nq == state.model.nq:
-            data = mujoco.MjData(self.model)  # that of the viewer may not have a state yet
+            data = mujoco.MjData(self.model)  # the viewer's data may not have a state yet
             data.qpos[:] = state.data.qpos
             mujoco.mj_kinematics(self.model, data)
             frame_bodies(self.model, data, self.viewer.camera)
@@ -109,7 +208,11 @@ class Application(studio.App):
             self._kept_pose = pose if is_moved else None
         kept = self._kept_mount
         if kept is None:
-            kept = Mount() if self._attached is None else mount(self._attached, self.viewer.camera)
+            kept = (
+                CameraMount()
+                if self._attached is None
+                else mount(self._attached, self.viewer.camera)
+            )
         return {
             "camera": self._kept_pose,
             "followed": kept.body,
@@ -124,7 +227,7 @@ class Application(studio.App):
             self._kept_pose = pose
         names = settings.get("followed"), settings.get("model_camera")
         if all(isinstance(name, str) for name in names) and any(names):
-            self._kept_mount = Mount(*map(str, names))
+            self._kept_mount = CameraMount(*map(str, names))
         if isinstance(windows, dict):
             set_open_windows(self, windows)
 
@@ -167,8 +270,12 @@ class Application(studio.App):
         if state.model is old:  # only its appearance changed
             super()._on_post_model(event)
             return
-        kept = Mount()
-        if old is not None and old_data is not None and (kept := mount(old, camera)) != Mount():
+        kept = CameraMount()
+        if (
+            old is not None
+            and old_data is not None
+            and (kept := mount(old, camera)) != CameraMount()
+        ):
             self.ux_state.camera_index = follow(old, old_data, camera, 0)
         super()._on_post_model(event)
         scene = str(state.metadata["scene"])
@@ -181,7 +288,7 @@ class Application(studio.App):
         self.viewer.perturb.select = self.viewer.perturb.active = 0
         self._perturbation.attach(event.model, state.layout)
 
-    def _mount(self, wanted: Mount) -> None:
+    def _mount(self, wanted: CameraMount) -> None:
         """Let the camera follow a body or be one of the model, if the model has it."""
         index = set_mount(self.model, self.data, self.viewer.camera, wanted)
         if index is not None:
@@ -229,7 +336,7 @@ def _pose(camera: mujoco.MjvCamera) -> list[float]:
 def _is_pose(numbers: Sequence[Any]) -> bool:
     return (
         len(numbers) == _POSE_NUMBERS
-        and all(isinstance(it, float) and abs(it) < _LARGEST for it in numbers)
+        and all(isinstance(number, float) and abs(number) < _LARGEST for number in numbers)
         and numbers[_DISTANCE] > 0.0
     )
 

@@ -1,23 +1,133 @@
-"""The clients of a simulator that panels use."""
+"""The clients of a simulator that panels use: entities, fields of messages, and all others."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
 
 from mujoco_ros.viewer.clients import (
     CommandClient,
     ControllerClient,
     DrawingClient,
-    DriveClient,
     ImageClient,
     LogLine,
     ParameterClient,
     Request,
     SimulationClient,
+    VelocityClient,
 )
-from mujoco_ros.viewer.entity_client import EntityClient
-from mujoco_ros.viewer.interactive_markers.descriptions import InteractiveMarkerClient
-from mujoco_ros.viewer.message_fields import FieldClient
+from mujoco_ros.viewer.marker_descriptions import InteractiveMarkerClient
 from mujoco_ros.viewer.panel_descriptions import PanelClient
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OfferedModel:
+    """A model that can be spawned, or a world that can be loaded.
+
+    Attributes:
+        uri: Its URI.
+        description: What it is.
+    """
+
+    uri: str
+    description: str
+
+    @property
+    def file(self) -> str:
+        """Name of its file."""
+        return PurePosixPath(self.uri).name
+
+    @property
+    def name(self) -> str:
+        """Name of its file without suffix."""
+        return PurePosixPath(self.uri).stem
+
+
+class EntityClient(Protocol):
+    """Entities of the simulation.
+
+    Attributes:
+        spawnables: The models that can be spawned; empty before `list_spawnables`.
+        worlds: The worlds that can be loaded; empty before `list_worlds`.
+    """
+
+    spawnables: Sequence[OfferedModel]
+    worlds: Sequence[OfferedModel]
+
+    def prepare(self) -> None:
+        """Discover the services, so that the first request of a user is not late."""
+
+    def list_spawnables(self) -> Request:
+        """Request the models that can be spawned."""
+
+    def list_worlds(self) -> Request:
+        """Request the worlds that can be loaded."""
+
+    def spawn(self, name: str, uri: str, position: Sequence[float]) -> Request:
+        """Spawn a model at a position in the world [m]; a taken name gets a number."""
+
+    def delete(self, name: str) -> Request:
+        """Delete an entity."""
+
+    def place(self, name: str, position: np.ndarray, quat_wxyz: np.ndarray) -> Request:
+        """Set the pose of an entity in the world."""
+
+    def reset(self, name: str, values: Mapping[str, Any]) -> Request:
+        """Set the initial state of an entity: values by their names in ``~/set_joints``."""
+
+    def load_world(self, uri: str) -> Request:
+        """Replace the world with another one."""
+
+
+class FieldKey(NamedTuple):
+    """A numeric field.
+
+    Attributes:
+        topic: Full name of the topic.
+        path: Names from the message to the field, as ``pose.position.x``, ``data[2]`` or, of a
+            message with names of its elements, ``position[left_knee]``.
+    """
+
+    topic: str
+    path: str
+
+
+class FieldSample(NamedTuple):
+    """Values of fields of one message.
+
+    Attributes:
+        topic: Full name of the topic.
+        time: Simulated time of the stamp, or of the reception of a message without one [s].
+        values: Values by path; NaN for an element that the message does not have.
+    """
+
+    topic: str
+    time: float
+    values: dict[str, float]
+
+
+class FieldClient(Protocol):
+    """Subscribes to numeric fields of messages.
+
+    Attributes:
+        topics: Topics that something publishes.
+    """
+
+    topics: Sequence[str]
+
+    def inspect(self, topic: str) -> Sequence[str] | None:
+        """Return the paths of the numeric fields of a topic; None until a message has arrived.
+
+        The topic is subscribed until another one is inspected, or none, with an empty name.
+        """
+
+    def watch(self, keys: Collection[FieldKey]) -> None:
+        """Receive all messages with these fields, and no others."""
+
+    def take_samples(self) -> Sequence[FieldSample]:
+        """Return the samples since the last call, oldest first."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,7 +136,7 @@ class Clients:
 
     Attributes:
         fields: Fields of messages of the panel Plots.
-        panel_fields: Those of plots of declared panels.
+        panel_fields: Fields of messages of the plots of declared panels.
         log: Returns the log lines after a sequence number, oldest first.
         latest_request: Returns the latest request of any client.
     """
@@ -39,7 +149,7 @@ class Clients:
     images: ImageClient
     drawings: DrawingClient
     markers: InteractiveMarkerClient
-    drive: DriveClient
+    velocities: VelocityClient
     fields: FieldClient
     panels: PanelClient
     panel_fields: FieldClient

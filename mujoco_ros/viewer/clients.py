@@ -31,7 +31,6 @@ class ImageKey(NamedTuple):
     """A subscribed image.
 
     Attributes:
-        camera: The camera.
         kind: The image of the camera.
         max_width: Wider images are downsampled [px].
     """
@@ -286,7 +285,7 @@ class DrawingClient(Protocol):
 
     @property
     def frames(self) -> Mapping[str, TfFrame]:
-        """TF frames by name, those of /tf only if they are needed."""
+        """TF frames by name: all of /tf_static, and of /tf what is needed."""
 
     def is_shown(self, topic: str) -> bool:
         """Return whether a topic is subscribed."""
@@ -304,24 +303,23 @@ class DrawingClient(Protocol):
         """Set the names of the frames of /tf that shapes need; None for all."""
 
 
-class DriveClient(Protocol):
+class VelocityClient(Protocol):
     """Topics of commanded velocities: of walking and driving robots, and of frames of robots.
 
     Attributes:
         topics: The topics ``cmd_vel`` that something subscribes to.
-        tool_topics: Those of Cartesian controllers, ``target_twist``.
+        tool_topics: Topics ``target_twist`` of Cartesian controllers.
     """
 
     topics: Sequence[str]
     tool_topics: Sequence[str]
 
-    def drive(self, topic: str, linear: Vector, angular: Vector) -> Request:
+    def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
         """Publish a velocity until `stop`, or until a second after the last call.
 
         The request is the same one until then.
 
         Args:
-            topic: The topic.
             linear: Velocity [m/s]: forwards, left and up of a robot; of a tool, along the axes of
                 ``world``.
             angular: Angular velocity about the same axes [rad/s].

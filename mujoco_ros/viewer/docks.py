@@ -74,7 +74,7 @@ class DockLayout:
         self._is_clicked = False
 
     def expect_page(self) -> None:
-        """Prepare for a new page; the layout is kept if its size is that of the last page."""
+        """Prepare for a new page; the layout is kept if the last page had the same size."""
         self._is_clicked = False
 
     def begin_frame(self) -> Rectangle | None:
@@ -202,19 +202,19 @@ def _uncovered(page: Rectangle, covered: Sequence[Rectangle]) -> Rectangle:
     ]
     cells = [
         (x0, y0, x1, y1)
-        for x0, x1 in pairwise(_cuts(left, left + width, [x for it in edges for x in it[::2]]))
-        for y0, y1 in pairwise(_cuts(top, top + height, [y for it in edges for y in it[1::2]]))
+        for x0, x1 in pairwise(_cuts(left, left + width, [x for edge in edges for x in edge[::2]]))
+        for y0, y1 in pairwise(_cuts(top, top + height, [y for edge in edges for y in edge[1::2]]))
         if not any(a <= x0 and b <= y0 and c >= x1 and d >= y1 for a, b, c, d in edges)
     ]
     if not cells:
         return left, top, 0.0, 0.0
-    x0, y0 = min(it[0] for it in cells), min(it[1] for it in cells)
-    return x0, y0, max(it[2] for it in cells) - x0, max(it[3] for it in cells) - y0
+    x0, y0 = min(cell[0] for cell in cells), min(cell[1] for cell in cells)
+    return x0, y0, max(cell[2] for cell in cells) - x0, max(cell[3] for cell in cells) - y0
 
 
 def _cuts(first: float, last: float, inner: Sequence[float]) -> list[float]:
     """Return `first`, `last`, and all in between, sorted."""
-    return [first, *sorted({it for it in inner if first < it < last}), last]
+    return [first, *sorted({position for position in inner if first < position < last}), last]
 
 
 DOCKS = DockLayout()

@@ -60,13 +60,13 @@ class EntityDisplays:
             self._entities = entities(self._state.assembly, self._state.layout)
         return self._entities
 
-    def of(self, name: str) -> EntityDisplay:
+    def display_of(self, name: str) -> EntityDisplay:
         """Return what is shown of an entity."""
         return self._shown.get(name, _DEFAULT)
 
     def set(self, name: str, **switches: Any) -> None:
         """Change what is shown of an entity, by attributes of `EntityDisplay`."""
-        before = self.of(name)
+        before = self.display_of(name)
         after = self._shown[name] = replace(before, **switches)
         self.changes += _parts(after) != _parts(before)
 
@@ -99,7 +99,9 @@ class EntityDisplays:
 
     def settings(self) -> dict[str, Any]:
         """Return what differs from the default, by name."""
-        changed = {name: asdict(it) for name, it in self._shown.items() if it != _DEFAULT}
+        changed = {
+            name: asdict(display) for name, display in self._shown.items() if display != _DEFAULT
+        }
         return {"entities": changed}
 
     def restore(self, settings: Mapping[str, Any]) -> None:
@@ -108,10 +110,10 @@ class EntityDisplays:
         for name, switches in kept.items() if isinstance(kept, dict) else ():
             if not isinstance(switches, dict):
                 continue
-            for it in fields(EntityDisplay):
-                value = switches.get(it.name)
-                if type(value) is type(getattr(_DEFAULT, it.name)):
-                    self.set(name, **{it.name: value})
+            for field in fields(EntityDisplay):
+                value = switches.get(field.name)
+                if type(value) is type(getattr(_DEFAULT, field.name)):
+                    self.set(name, **{field.name: value})
 
 
 def _parts(display: EntityDisplay) -> tuple[bool, bool]:

@@ -119,7 +119,7 @@ class Feed:
 
 
 def scene_title(state: SharedState) -> str:
-    """Return the name of the scene, and those of its first robots if they differ from it."""
+    """Return the scene's name, and the names of its first robots if they differ from it."""
     scene = str(state.metadata["scene"])
     names = [robot.name for robot in state.layout.robots]
     robots = ", ".join(names[:_TITLED_ROBOTS] + ["\u2026"] * (len(names) > _TITLED_ROBOTS))

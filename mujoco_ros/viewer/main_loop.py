@@ -1,23 +1,25 @@
 """The viewer: a web page or a window of the shared state."""
 
+import collections.abc
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
 
+import numpy as np
 from mujoco.studio import plugin, viewer_protocol
 
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.file_cache import state_folder
 from mujoco_ros.process.heartbeat import Heartbeat
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.app import Application
 from mujoco_ros.viewer.client_set import Clients
-from mujoco_ros.viewer.display_flags import DisplayFlags
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.native import open_window
 from mujoco_ros.viewer.panels import panels
 from mujoco_ros.viewer.panels.drive import DrivePanel
 from mujoco_ros.viewer.panels.panel import Panel
@@ -26,10 +28,47 @@ from mujoco_ros.viewer.panels.targets import TargetsPanel
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.teleop.status import PageStatus
-from mujoco_ros.viewer.view_settings import HasSettings, ViewSettings
+from mujoco_ros.viewer.view_settings import DisplayFlags, HasSettings, ViewSettings
 from mujoco_ros.viewer.web.access import Role
 from mujoco_ros.viewer.web.page import open_page
 from mujoco_ros.viewer.web.server_guard import WebServerGuard
+
+_DISPLAYS = ("DISPLAY", "WAYLAND_DISPLAY")
+_SIZE = (1280, 800)
+# Renders into memory. The other backends of MuJoCo 4.0.0 find no target in the window.
+_GRAPHICS = "opengl_software"
+
+
+class NoDisplayError(UserInputError):
+    """A window cannot be opened on this machine."""
+
+
+def open_window(feed: Feed, plugins: Sequence[plugin.ViewerPlugin]) -> viewer_protocol.Viewer:
+    """Return the window.
+
+    Raises:
+        NoDisplayError: If there is no display.
+    """
+    if not any(os.environ.get(name) for name in _DISPLAYS):
+        raise NoDisplayError(
+            f"no display for the viewer's window: {' and '.join(_DISPLAYS)} are not set; "
+            "viewer:=web needs no display"
+        )
+    # Studio's renderer refers to a type of Python 3.12 and newer.
+    vars(collections.abc).setdefault("Buffer", np.ndarray)
+    try:  # its libraries may be missing on a machine without a display
+        from mujoco.studio import native_viewer
+    except ImportError as error:
+        raise NoDisplayError(f"the viewer's window cannot be loaded: {error}") from error
+    width, height = _SIZE
+    config = viewer_protocol.ViewerConfig(
+        title=feed.title, width=width, height=height, gfx=_GRAPHICS
+    )
+    try:
+        return native_viewer.NativeViewer(config, feed, plugins=list(plugins))
+    except RuntimeError as error:
+        raise NoDisplayError(f"the viewer's window cannot be opened: {error}") from error
+
 
 _LOG = logging.getLogger(__name__)
 _RETRY_S = 1.0

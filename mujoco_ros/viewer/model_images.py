@@ -17,7 +17,7 @@ from mujoco_ros.process.limits import (
 )
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.viewer.file_request import FileRequest
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.message_shapes import printable
 
 _LOG = logging.getLogger(__name__)
 SIZE = 96, 72

@@ -45,7 +45,7 @@ class ItemInfo(FieldInfo):
     """An item of a panel.
 
     Attributes:
-        kind: That of a setting, or ``button``, ``form``, ``value``, ``table`` or ``plot``.
+        kind: Kind of a setting, or ``button``, ``form``, ``value``, ``table`` or ``plot``.
         topic: Topic of a value, table, plot or choice.
         columns: Names of the entries of a value, columns of a table, or curves of a plot; of a
             setting, as in `FieldInfo`.
@@ -67,7 +67,6 @@ class GroupInfo:
 
     Attributes:
         name: Name of the state; empty without one.
-        items: The items.
     """
 
     name: str

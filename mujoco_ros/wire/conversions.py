@@ -43,7 +43,6 @@ def pose_in_world(frame: str, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
 
     Args:
         frame: The frame of the header; empty is the world.
-        pose: The pose.
 
     Raises:
         UserInputError: Its frame is not the world, or it is not a valid pose.

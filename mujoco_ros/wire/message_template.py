@@ -45,7 +45,6 @@ class MessageTemplate:
         """Serialize `message` and locate its changing parts; their values are set to zero.
 
         Args:
-            message: The message.
             numbers: Paths of floats, e.g. ``"pose.pose.position.x"`` or ``"velocity.3"``.
             times: Paths of ``builtin_interfaces`` times and durations, e.g. ``"header.stamp"``.
             arrays: Paths of arrays of numbers, which already have their final length.
@@ -122,8 +121,8 @@ def _write_array(values: Any, content: bytes) -> None:
 
 def get_field(message: Any, path: str) -> Any:
     """Return the field named by `path`; the message itself if that is empty."""
-    for part in path.split(".") if path else ():
-        message = message[int(part)] if part.isdigit() else getattr(message, part)
+    for name in path.split(".") if path else ():
+        message = message[int(name)] if name.isdigit() else getattr(message, name)
     return message
 
 
@@ -139,8 +138,8 @@ def _places(
     marks["nanosec"] = 0x2F3E0000 + sign * np.arange(len(times))
     write(message, paths, numbers)
     write_times(message, times, marks)
-    sentinels = [[it.tobytes(), np.float32(it).tobytes()] for it in numbers]
-    sentinels += [[it.tobytes()] for it in marks]
+    sentinels = [[number.tobytes(), np.float32(number).tobytes()] for number in numbers]
+    sentinels += [[mark.tobytes()] for mark in marks]
     random = np.random.default_rng(sign + 1)
     for path in arrays:
         values = get_field(message, path)
@@ -155,5 +154,7 @@ def _found(data: bytes, patterns: Sequence[bytes]) -> set[tuple[int, int]]:
     """Return offset and size of each occurrence of the first pattern that occurs."""
     for pattern in patterns:
         if pattern in data:
-            return {(it.start(), len(pattern)) for it in re.finditer(re.escape(pattern), data)}
+            return {
+                (match.start(), len(pattern)) for match in re.finditer(re.escape(pattern), data)
+            }
     return set()

@@ -41,8 +41,6 @@ def write_resource(message: Any, field: str, uri: str, text: str = "") -> None:
     Args:
         message: A request or a response; older versions contain the URI and the text themselves.
         field: The field that contains them in newer versions.
-        uri: The URI.
-        text: The text.
     """
     resource = getattr(message, field, message)
     resource.uri = uri

@@ -3,7 +3,7 @@
 import re
 from array import array
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, Literal
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 
@@ -143,9 +143,9 @@ def plain(value: Any) -> Any:
 def _vector(value: Any) -> Any:
     """Return a list of numbers, in any notation, as a tuple of floats."""
     if isinstance(value, str) and _LIST.fullmatch(value):
-        value = [part.strip() for part in value[1:-1].split(",")]
+        value = [number.strip() for number in value[1:-1].split(",")]
         try:
-            return tuple(float(part) for part in value)
+            return tuple(float(number) for number in value)
         except ValueError:
             return tuple(value)
     if not isinstance(value, list | tuple | array):
@@ -156,7 +156,30 @@ def _vector(value: Any) -> Any:
 def shown(value: Any) -> str:
     """Return a value as text for messages."""
     if isinstance(value, tuple):
-        return f"[{', '.join(shown(part) for part in value)}]"
+        return f"[{', '.join(shown(element) for element in value)}]"
     if isinstance(value, float):
         return f"{value:.10g}"
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+WrenchSign = Literal["child_on_parent", "parent_on_child"]
+
+WRENCH_SIGN = ParameterSpec(
+    "wrench_sign",
+    "child_on_parent",
+    "Sign of wrenches: the load that the child side of a sensor puts on its parent (a "
+    "stance foot reads up, the weight carried), or the reverse",
+    choices=("child_on_parent", "parent_on_child"),
+    read_only=True,
+)
+REALTIME_PRIORITY = ParameterSpec(
+    "realtime_priority",
+    20,
+    "SCHED_FIFO priority of the physics thread where the system permits it, and the next lower "
+    "one for the others of its process, so that steps are not late while other programs are "
+    "busy; dropped for 10 to 300 s when the machine is too slow, not used for a run as fast as "
+    "possible; 0 is none",
+    low=0,
+    high=99,
+    read_only=True,
+)

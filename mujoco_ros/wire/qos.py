@@ -51,7 +51,7 @@ def _has_interfaces(package: str, folder: str) -> bool:
     except (ImportError, ValueError):
         return False
     locations = (spec and spec.submodule_search_locations) or ()
-    return any(Path(it, folder, "__init__.py").is_file() for it in locations)
+    return any(Path(location, folder, "__init__.py").is_file() for location in locations)
 
 
 def subscription_qos(offers: Sequence[QoSProfile], depth: int) -> QoSProfile:

@@ -61,7 +61,6 @@ class ServiceCaller:
         Args:
             kind: Its type.
             name: Its full name.
-            request: The request.
             on_response: Called with the response.
             on_failure: Called with the reason if there is no response.
             retry: Whether to repeat the request without a response, for idempotent requests. A

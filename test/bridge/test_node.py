@@ -13,8 +13,7 @@ from sensor_msgs.msg import Imu, JointState
 from simulators import Simulator, SimulatorLauncher
 from zoo_recording import PERIODIC
 
-from mujoco_ros.bridge.component import Component
-from mujoco_ros.bridge.component_node import ComponentNode
+from mujoco_ros.bridge.component import Component, ComponentNode
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.sim.state_log.reader import StateLog

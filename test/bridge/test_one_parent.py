@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
+from mujoco_ros.bridge.tf.robot_frames import FramePlan, plan_frames
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.robot.description import RobotDescription, descriptions
 from mujoco_ros.model.robot.layout import lay_out

@@ -79,7 +79,7 @@ def test_a_camera_of_the_model_is_selected_by_its_name(segment):
     assert np.mean(red(image)) == pytest.approx(31.5, abs=1.0)
     for view in (View(camera="below"), View(follow="cube")):
         with pytest.raises(UserInputError, match=r"'below'.*above|'cube'.*ball"):
-            view.of(segment.model)
+            view.camera_in(segment.model)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_pose_that_is_none_is_rejected(pose):
 
 
 def test_without_a_pose_the_camera_shows_the_whole_model(segment):
-    camera = View().of(segment.model)
+    camera = View().camera_in(segment.model)
     assert camera.type == mujoco.mjtCamera.mjCAMERA_FREE
     assert camera.distance == pytest.approx(1.5 * segment.model.stat.extent)
 

@@ -152,7 +152,7 @@ def test_spaces_around_names_of_joints_are_ignored(tmp_path, capsys):
         (["deploy.yaml", "--joints", "a,b"], "deploy.yaml: key 'step_dt' is missing"),
         (
             ["deploy.yaml", "--joints", "a,b", "--period", "0.02"],
-            "--period is that of an ONNX file; ",
+            "--period is for ONNX files; ",
         ),
         (["none.onnx"], "none.onnx' does not exist"),
     ],

@@ -15,9 +15,8 @@ from simulators import ROOT
 from std_msgs.msg import Float64
 
 from mujoco_ros.bridge.component import AddedComponent, Component
-from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.report import WARN
-from mujoco_ros.bridge.node import MujocoNode
+from mujoco_ros.bridge.node import COMPONENTS, MujocoNode
 from mujoco_ros.rclpy_ext.executor import Executor
 
 PAGE = (ROOT / "docs" / "explanation" / "components.md").read_text(encoding="utf-8")

@@ -7,9 +7,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
-from mujoco_ros.bridge.composition import COMPONENTS
 from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS
 from mujoco_ros.bridge.diagnostics.report import LIMITS
+from mujoco_ros.bridge.node import COMPONENTS
 from mujoco_ros.bridge.parameters.realism_parameters import ROW as REALISM_ROW
 from mujoco_ros.controllers.ros.hosted_controller import HostedController
 from mujoco_ros.extensions.ros.extension_host import ROW

@@ -357,7 +357,7 @@ def test_a_failed_simulator_ends_all_processes_with_an_error(ros2_launch, stand_
         (["controllers:=stand"], "controllers:=stand is not a list of names, [first, second]"),
         (["params_file:=/missing.yaml"], "params_file:=/missing.yaml does not exist"),
         (["rviz:=true", "rviz_config:=/missing.rviz"], "rviz_config:=/missing.rviz does not exist"),
-        (["rviz:=true", f"rviz_config:={__file__}"], "is not YAML"),
+        (["rviz:=true", f"rviz_config:={__file__}"], "not valid YAML"),
         (["tf:=all", "robot_state_publisher:=true"], "would both publish every link"),
         (["record:=/tmp"], "record:=/tmp already exists"),
         (["scene:=humanoyd", "robot_state_publisher:=true"], "scene 'humanoyd' not found"),

@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 import mujoco
 import pytest
 
-from mujoco_ros.rendering.gl import RenderingError
-from mujoco_ros.rendering.quality import RenderQuality
+from mujoco_ros.rendering.gl import RenderingError, RenderQuality
 from mujoco_ros.rendering.renderer import Renderer
 
 Open = Callable[..., Renderer]

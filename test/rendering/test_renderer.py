@@ -9,8 +9,7 @@ import pytest
 from mujoco_ros.model.sensors.cameras import Camera, Intrinsics, intrinsics_of
 from mujoco_ros.rendering import renderer as frames
 from mujoco_ros.rendering import renderer as renderers
-from mujoco_ros.rendering.gl import RenderingError
-from mujoco_ros.rendering.quality import PLAIN, RICH
+from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.renderer import frustum_of, only, visible_geoms
 
 CENTRED = Intrinsics(fx=280.0, fy=280.0, cx=159.5, cy=119.5)

@@ -11,7 +11,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
 from benchmark.browser import BROWSERS, OPTIONS
-from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.framing import ScreenProjection
 
 # The browser of root takes more than its share of the processor: it sets its nice value to -8.
 _FAIR = "setpriv --bounding-set=-sys_nice" if os.geteuid() == 0 else ""
@@ -67,4 +67,4 @@ def projection() -> ScreenProjection:
     camera = mujoco.MjvCamera()
     camera.lookat[:] = (0.0, 0.0, 0.7)
     camera.distance, camera.azimuth, camera.elevation = 3.0, 135.0, -35.0
-    return ScreenProjection.of(model, mujoco.MjData(model), camera, 1280.0, 800.0)
+    return ScreenProjection.of_camera(model, mujoco.MjData(model), camera, 1280.0, 800.0)

@@ -10,12 +10,11 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from still_state import StillState
 
 from mujoco_ros.sim.shared_memory.past_states import PastState
-from mujoco_ros.viewer.app import Application
+from mujoco_ros.viewer.app import Application, build_menu_bar
 from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
 from mujoco_ros.viewer.framing import CameraFollows, followed
 from mujoco_ros.viewer.keys import KeyHelp
 from mujoco_ros.viewer.panels.widgets import popup
-from mujoco_ros.viewer.studio_windows import build_menu_bar
 from mujoco_ros.viewer.web.page import PanelsHidden
 
 FOREARM = "forearm_link"

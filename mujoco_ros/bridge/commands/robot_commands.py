@@ -13,7 +13,6 @@ from mujoco_ros.bridge.commands.held_joints import REACTIVATE, HeldJoints, check
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control import events
 from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, GoalProgress, Outcome
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
@@ -22,6 +21,7 @@ from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import ScenePart
+from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.rclpy_ext.goal_server import Goal, GoalServer
 from mujoco_ros.wire.conversions import stamp

@@ -1,10 +1,13 @@
-"""The topic /diagnostics, and its rows about physics thread, engine and commands."""
+"""The topic /diagnostics: its rows about physics thread, engine and commands, and the solver."""
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from functools import partial
+from threading import Thread
 from typing import NamedTuple
+
+import numpy as np
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -22,6 +25,9 @@ from mujoco_ros.bridge.diagnostics.report import (
 from mujoco_ros.bridge.model_switch import HoldTimes
 from mujoco_ros.control.events import CommandSource, QueueFullError
 from mujoco_ros.rclpy_ext.executor import create_wall_timer, guarded, later
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.state.state_vector import state_vector
+from mujoco_ros.sim.stepping.sparse_newton import check_solver
 from mujoco_ros.sim.stepping.status import Status
 
 _ENERGIES = ("potential energy [J]", "kinetic energy [J]")
@@ -40,12 +46,7 @@ _STREAMS = frozenset(
 
 
 class DiagnosticSnapshot(NamedTuple):
-    """The state that rows report on.
-
-    Attributes:
-        status: Statistics of the simulation.
-        rejections: Counters of problems with commands, since the start.
-    """
+    """The statistics that rows report on, and the counters of problems since the start."""
 
     status: Status
     rejections: Mapping[str, int]
@@ -259,14 +260,10 @@ class Diagnostics(Component):
     parameters = limit_parameters()
 
     def __init__(self, context: NodeContext, components: Iterable[Component]) -> None:
-        """Open the topic.
-
-        Args:
-            context: The node.
-            components: Those that report a row, in the executor's thread.
+        """Open the topic; some components report rows, in the executor's thread.
 
         Raises:
-            ValueError: A row has no name, or that of another.
+            ValueError: A row has no name, or another row has the same one.
         """
         self._node = context.node
         self._simulation, self._status = context.simulation, context.status
@@ -276,7 +273,12 @@ class Diagnostics(Component):
         for component in components:
             kind = type(component)
             if kind.report is not Component.report:
-                self._add_row(component)
+                name = component.name
+                if not name:
+                    raise ValueError(f"{kind.__name__} has a report, and needs a name")
+                if name in self._rows or name in DIAGNOSTIC_ROWS:
+                    raise ValueError(f"/diagnostics has a row '{name}' already")
+                self._rows[name] = component.report
             if kind.reports is not Component.reports:
                 failed = f"{kind.__name__} failed to report"
                 self._further.append(guarded(component.reports, failed))
@@ -299,22 +301,6 @@ class Diagnostics(Component):
         self._log_engine_messages()
         if self._state() != self._reported:
             self._publish(self._status())
-
-    def _add_row(self, component: Component) -> None:
-        name = component.name
-        if not name:
-            raise ValueError(f"{type(component).__name__} has a report, and needs a name")
-        if name in self._rows or name in DIAGNOSTIC_ROWS:
-            raise ValueError(f"/diagnostics has a row '{name}' already")
-        self._rows[name] = component.report
-
-    def _further_rows(self) -> dict[str, Row]:
-        """Return the rows that may change while the node runs."""
-        return {
-            name: partial(_same, report)
-            for reports in self._further
-            for name, report in (reports() or {}).items()
-        }
 
     def _state(self) -> tuple[int, bool]:
         return self._simulation.divergences, self._simulation.paused
@@ -366,11 +352,47 @@ class Diagnostics(Component):
                 f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
                 detail=f" (before {status.sim_time:.3f} s)",
             )
-        own: dict[str, Row] = {
+        rows: dict[str, Row | DiagnosticReport] = {
             name: partial(row, now, before) for name, row in DIAGNOSTIC_ROWS.items()
         }
-        self._publisher.publish(status.sim_time, own | self._rows | self._further_rows())
+        rows |= self._rows
+        for reports in self._further:
+            rows |= reports() or {}
+        self._publisher.publish(status.sim_time, rows)
 
 
-def _same(report: DiagnosticReport) -> DiagnosticReport:
-    return report
+class SolverComparison(Component):
+    """Compares the solver with another one once for each model, and warns if they differ."""
+
+    def __init__(self, context: NodeContext) -> None:
+        self._node, self._simulation = context.node, context.simulation
+        self._next: Thread | None = None
+
+    def start(self) -> None:
+        """Begin the comparison for the first model."""
+        self.prepare(self._simulation.plant)
+        self.finish()
+
+    def prepare(self, plant: Plant) -> None:
+        """Note the initial state of the next model."""
+        state = state_vector(plant.model, plant.data)
+        self._next = Thread(
+            target=self._compare, args=(plant, state), name="solver check", daemon=True
+        )
+
+    def finish(self) -> None:
+        """Begin the comparison for the model that is simulated now."""
+        if self._next is not None:
+            self._next.start()
+            self._next = None
+
+    def rollback(self) -> None:
+        """Compare nothing."""
+        self._next = None
+
+    def _compare(self, plant: Plant, state: np.ndarray) -> None:
+        check = check_solver(plant.model, state)
+        if not check.is_passed:
+            self._node.get_logger().warning(
+                f"scene '{plant.assembly.config.name}': {check}. {check.remedy}"
+            )

@@ -149,16 +149,16 @@ class DiagnosticPublisher:
         self._name, self._hardware, self._limits = node.get_name(), hardware, limits or {}
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
 
-    def publish(self, time: float, rows: Mapping[str, Row]) -> None:
+    def publish(self, time: float, rows: Mapping[str, Row | DiagnosticReport]) -> None:
         """Publish rows by name, at the simulated `time` [s]; a row that raises is an error."""
         message = DiagnosticArray(status=[self._status(*row) for row in rows.items()])
         message.header.stamp = stamp(time)
         with contextlib.suppress(rclpy_implementation.RCLError):  # an overloaded middleware
             self._publisher.publish(message)
 
-    def _status(self, name: str, row: Row) -> DiagnosticStatus:
+    def _status(self, name: str, row: Row | DiagnosticReport) -> DiagnosticStatus:
         try:
-            report = row()
+            report = row if isinstance(row, DiagnosticReport) else row()
         except Exception as error:  # an exception here would end the process
             report = DiagnosticReport(f"no report: {error!r}", {}, level=ERROR)
         level, text = report.judged(self._limits)

@@ -58,7 +58,7 @@ class ControlParameters(Component):
         first = not self._robots and plant is self._simulation.plant
         self._next, self._values, gone = {}, {}, self._robots.keys() - set(plant.assembly.robots)
         taken = self._parameters.names - {
-            it.name for part in gone for it in self._robots[part].specs
+            spec.name for part in gone for spec in self._robots[part].specs
         }
         for index, (part, columns) in enumerate(_columns(plant)):
             if part in self._robots:

@@ -54,7 +54,9 @@ def changed_settings(prefix: str, settings: Any, values: Mapping[str, Any]) -> A
         UserInputError: The settings contradict each other.
     """
     start = f"{prefix}."
-    own = {name.removeprefix(start): it for name, it in values.items() if name.startswith(start)}
+    own = {
+        name.removeprefix(start): value for name, value in values.items() if name.startswith(start)
+    }
     if not own:
         return settings
     try:
@@ -99,7 +101,7 @@ class ParameterListener:
         return {}
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
-        """Check a set of parameters, with those it implies.
+        """Check a set of parameters, together with the parameters that it implies.
 
         Raises:
             UserInputError: The set is rejected.
@@ -153,7 +155,7 @@ class Parameters:
         return set(self._specs)
 
     def initial(self, specs: Iterable[ParameterSpec], *, strict: bool = True) -> dict[str, Any]:
-        """Return the initial values of parameters: those that the user set, or the defaults.
+        """Return the initial values of parameters: what the user set, or the defaults.
 
         Args:
             specs: The parameters, which need not be declared yet.
@@ -373,7 +375,7 @@ class Parameters:
         """Return that there is no such parameter, and which there are at that level of the name."""
         parts, specs = name.split("."), {**self._specs, **self._offered}
         for depth in reversed(range(len(parts))):
-            prefix = "".join(f"{part}." for part in parts[:depth])
+            prefix = "".join(f"{name}." for name in parts[:depth])
             below = [known.removeprefix(prefix) for known in specs if known.startswith(prefix)]
             if below:
                 break

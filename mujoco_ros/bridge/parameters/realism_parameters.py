@@ -30,8 +30,13 @@ class _EntryParameters:
     settings: Channel
 
     @property
+    def key(self) -> tuple[ScenePart, Section, str]:
+        """The robot, and the section and name of the entry in its realism."""
+        return self.part, self.entry.section, self.entry.name
+
+    @property
     def specs(self) -> list[ParameterSpec]:
-        """The parameters to declare; their defaults are those of the scene."""
+        """The parameters to declare, with the values of the scene as defaults."""
         return setting_specs(self.prefix, self.entry.settings)
 
     def changed(self, values: Mapping[str, Any]) -> Channel:
@@ -67,22 +72,23 @@ class RealismParameters(Component):
         """
         realism = self._simulation.plant.realism
         timestep = values.get(_TIMESTEP, self._parameters.values[_TIMESTEP])
-        for it in self._entries:
-            settings = it.changed(values)
-            if settings == it.settings and _TIMESTEP not in values:
+        for parameters in self._entries:
+            settings = parameters.changed(values)
+            if settings == parameters.settings and _TIMESTEP not in values:
                 continue
-            if realism is not None and it.part in realism.robots:
-                robot = realism.robots[it.part]
-                robot.check(it.entry.section, it.entry.name, settings, timestep)
+            if realism is not None and parameters.part in realism.robots:
+                robot = realism.robots[parameters.part]
+                robot.check(parameters.entry.section, parameters.entry.name, settings, timestep)
 
     def apply_parameters(self, values: Mapping[str, Any]) -> Command | None:
         """Return the command that applies settings."""
         changes: dict[ScenePart, dict[tuple[Section, str], Channel]] = {}
-        for it in self._entries:
-            settings = it.changed(values)
-            if settings != it.settings:
-                it.settings = settings
-                changes.setdefault(it.part, {})[it.entry.section, it.entry.name] = settings
+        for parameters in self._entries:
+            settings = parameters.changed(values)
+            if settings != parameters.settings:
+                parameters.settings = settings
+                part, section, name = parameters.key
+                changes.setdefault(part, {})[section, name] = settings
         return partial(self._apply, changes) if changes else None
 
     def prepare(self, plant: Plant) -> None:
@@ -91,11 +97,16 @@ class RealismParameters(Component):
         Raises:
             UserInputError: The user gave a value that a parameter or the robot cannot have.
         """
-        present = {(it.part, it.entry.section, it.entry.name): it for it in self._entries}
+        present = {parameters.key: parameters for parameters in self._entries}
         self._next, self._values = [], {}
         robots = {} if plant.realism is None else plant.realism.robots
         timestep = None if plant.fresh else self._parameters.values[_TIMESTEP]
-        gone = {spec.name for it in self._entries if it.part not in robots for spec in it.specs}
+        gone = {
+            spec.name
+            for parameters in self._entries
+            if parameters.part not in robots
+            for spec in parameters.specs
+        }
         taken = self._parameters.names - gone
         for part, robot in robots.items():
             namespace = plant.layout.robots[plant.assembly.robots.index(part)].namespace
@@ -105,7 +116,7 @@ class RealismParameters(Component):
                     self._next.append(present[key])
                     continue
                 parts = (namespace.replace("/", "."), "realism", entry.section, entry.name)
-                prefix = ".".join(it for it in parts if it)
+                prefix = ".".join(word for word in parts if word)
                 added = _EntryParameters(part, entry, prefix, entry.settings)
                 values = self._parameters.initial(added.specs)
                 if clash := taken & values.keys():
@@ -124,11 +135,11 @@ class RealismParameters(Component):
         """Declare the parameters of new robots; undeclare the parameters of deleted ones."""
         before, self._entries = self._entries, self._next
         self._parameters.withdraw(
-            spec.name for it in before if it not in self._entries for spec in it.specs
+            spec.name for gone in before if gone not in self._entries for spec in gone.specs
         )
-        for it in self._entries:
-            if it not in before:
-                self._parameters.declare(it.specs, self._values)
+        for parameters in self._entries:
+            if parameters not in before:
+                self._parameters.declare(parameters.specs, self._values)
         self._next, self._values = [], {}
 
     def rollback(self) -> None:

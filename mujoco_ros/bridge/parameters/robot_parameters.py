@@ -62,9 +62,9 @@ TRAJECTORY_JOINTS = ParameterSpec(
     f"{_TRAJECTORY}joints", (), "Joints that trajectories may name", fixed=True
 )
 _OF_TRAJECTORIES = _specs(TrajectorySettings, _TRAJECTORY)
-TRAJECTORY = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" not in it.name}
+TRAJECTORY = {name: spec for name, spec in _OF_TRAJECTORIES.items() if "<joint>" not in spec.name}
 """Field of TrajectorySettings to its parameter."""
-TOLERANCES = {name: it for name, it in _OF_TRAJECTORIES.items() if "<joint>" in it.name}
+TOLERANCES = {name: spec for name, spec in _OF_TRAJECTORIES.items() if "<joint>" in spec.name}
 """Field of TrajectorySettings to its parameter for each joint."""
 GRIPPER_JOINT = ParameterSpec(f"{_GRIPPER}joint", "", "Joint or tendon of the gripper", fixed=True)
 GRIPPER = _specs(GripperSettings, _GRIPPER)
@@ -159,7 +159,7 @@ class RobotParameters:
     def settings(self, values: Mapping[str, Any]) -> Settings:
         """Return its settings from the values of parameters."""
 
-        def of(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
+        def chosen(table: Mapping[str, ParameterSpec]) -> dict[str, Any]:
             return {name: values[self.name(template)] for name, template in table.items()}
 
         joints = self.commanded(POSITION)
@@ -168,9 +168,9 @@ class RobotParameters:
             for joint in joints:
                 tolerances[name][joint] = values[self.name(template, joint)]
         return (
-            StreamSettings(**of(STREAM)),
-            TrajectorySettings(**tolerances, **(of(TRAJECTORY) if joints else {})),
-            GripperSettings(**of(GRIPPER)) if self.has_gripper else None,
+            StreamSettings(**chosen(STREAM)),
+            TrajectorySettings(**tolerances, **(chosen(TRAJECTORY) if joints else {})),
+            GripperSettings(**chosen(GRIPPER)) if self.has_gripper else None,
             self.cartesian(values),
         )
 

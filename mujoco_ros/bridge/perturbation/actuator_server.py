@@ -1,4 +1,4 @@
-"""Topics that control actuators which no joint reference drives."""
+"""Topics that control actuators which no joint reference moves."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,12 +12,12 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
 from mujoco_ros.bridge.component import Component, NodeContext
-from mujoco_ros.bridge.synchronize import synchronize
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.model.errors import UserInputError, unknown
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.scene.parts import ScenePart
+from mujoco_ros.rclpy_ext.endpoints import synchronize
 from mujoco_ros.sim.actuator_controls import (
     Control,
     free_controls,
@@ -129,7 +129,7 @@ class _Served:
 
 
 class ActuatorServer(Component):
-    """Controls actuators of every robot that has such ones, by name and by arrays.
+    """Controls the actuators of each robot that no joint reference moves, by name and by arrays.
 
     ``actuator_commands`` takes names. ``actuator_controller/commands`` takes arrays, without the
     actuators of the gripper controller, in the order of the latched
@@ -137,7 +137,6 @@ class ActuatorServer(Component):
     """
 
     def __init__(self, context: NodeContext) -> None:
-        """Open the topics."""
         self._endpoints, self._simulation = context.endpoints, context.simulation
         self._submit, self._rejections = context.submit, context.rejections
         self._has_controllers = context.has_controllers
@@ -168,7 +167,7 @@ class ActuatorServer(Component):
             served.slots = slots_of(self._simulation.model, known)
 
     def finish(self) -> None:
-        """Open the topics of new robots; close those of deleted robots."""
+        """Open the topics of new robots; close the topics of deleted ones."""
         synchronize(self._served, self._next, self._serve, self._close)
 
     def _serve(self, _part: ScenePart, actuators: _Actuators) -> _Served:

@@ -43,7 +43,7 @@ def element_parameter(layout: ModelLayout, kind: str, element: str, *rest: str) 
         if robot.prefix and element.startswith(robot.prefix):
             namespace, name = robot.namespace, element.removeprefix(robot.prefix)
     parts = (namespace, kind, name, *rest)
-    return ".".join(part.replace("/", ".") for part in parts if part)
+    return ".".join(name.replace("/", ".") for name in parts if name)
 
 
 EQUALITY = ParameterSpec("equality.<name>", True, "Whether the equality constraint is active")
@@ -252,7 +252,7 @@ PLUGIN = ParameterSpec(
 )
 _PID = "mujoco.pid"
 _BOUNDS = {
-    **{(_PID, it): (0.0, LARGEST_GAIN) for it in ("kp", "ki", "kd", "imax", "slewmax")},
+    **{(_PID, gain): (0.0, LARGEST_GAIN) for gain in ("kp", "ki", "kd", "imax", "slewmax")},
     ("mujoco.sensor.touch_grid", "gamma"): (0.0, 1.0),
 }
 """Ranges of attributes of MuJoCo's own plugins, by plugin and attribute."""
@@ -298,16 +298,18 @@ class PluginParameters(Component):
         self._fresh, self._added = plant.fresh, {}
         present = plant.plugin_attributes.values()
         self._next = {
-            element_parameter(plant.layout, "plugin", it.instance, it.attribute): it
-            for it in present
+            element_parameter(
+                plant.layout, "plugin", attribute.instance, attribute.attribute
+            ): attribute
+            for attribute in present
         }
         specs = [
-            _attribute_spec(name, it, present[it])
-            for name, it in self._next.items()
+            _attribute_spec(name, attribute, present[attribute])
+            for name, attribute in self._next.items()
             if name not in self._attributes
         ]
         values = self._parameters.initial(specs)
-        plant.plugin_attributes.check({self._next[name]: it for name, it in values.items()})
+        plant.plugin_attributes.check({self._next[name]: value for name, value in values.items()})
         for spec in specs:
             self._parameters.declare([spec], values)
             self._added[spec.name] = values[spec.name]
@@ -324,7 +326,11 @@ class PluginParameters(Component):
         if self._fresh:
             present = self._simulation.plant.plugin_attributes.values()
             self._parameters.show(
-                {name: present[it] for name, it in self._attributes.items() if it in present}
+                {
+                    name: present[attribute]
+                    for name, attribute in self._attributes.items()
+                    if attribute in present
+                }
             )
 
     def rollback(self) -> None:

@@ -107,14 +107,16 @@ class PhysicsParameters(Component):
                 try_options(plant.model, self._requested)
             return
         for spec in self._specs:
-            if problem := spec.problem(_of(options, spec)):
+            if problem := spec.problem(_value(options, spec)):
                 raise UserInputError(problem)
 
     def finish(self) -> None:
         """Show the options of a world that was loaded."""
         if self._fresh:
             self._requested = self._simulation.options
-            self._parameters.show({it.name: _of(self._requested, it) for it in self._specs})
+            self._parameters.show(
+                {spec.name: _value(self._requested, spec) for spec in self._specs}
+            )
 
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject options with which the engine does not run the model."""
@@ -140,13 +142,13 @@ def _named(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _of(options: PhysicsConfig, spec: ParameterSpec) -> Any:
+def _value(options: PhysicsConfig, spec: ParameterSpec) -> Any:
     return getattr(options, spec.name.removeprefix(_PREFIX))
 
 
 def _own(spec: ParameterSpec, options: PhysicsConfig) -> dict[str, Any]:
     """Return the default from a model, and bounds that include it."""
-    own = _of(options, spec)
+    own = _value(options, spec)
     if spec.low is None or spec.high is None or spec.length:
         return {"default": own}
     return {"default": own, "low": min(spec.low, own), "high": max(spec.high, own)}

@@ -121,8 +121,8 @@ class ContactStates:
             first, second = wrench.body_1_wrench, wrench.body_2_wrench
             _set(first.force, *force)
             _set(first.torque, *torque)
-            _set(second.force, *(-it for it in force))
-            _set(second.torque, *(-it for it in torque))
+            _set(second.force, *(-number for number in force))
+            _set(second.torque, *(-number for number in torque))
         return self._points[: len(positions)]
 
     def _fill(

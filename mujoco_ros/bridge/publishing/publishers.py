@@ -22,15 +22,14 @@ from mujoco_ros.bridge.publishing.topics import (
     JOINT_REFERENCES,
     clock_topic,
 )
-from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.model.scene.config import MAX_RATE_HZ, MIN_RATE_HZ, RATES
 from mujoco_ros.model.sensors.sensor_arrays import ARRAY
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.stepping.lockstep_sources import whole_steps
 from mujoco_ros.wire.conversions import split
-from mujoco_ros.wire.parameter_spec import ParameterSpec
-from mujoco_ros.wire.shared_parameters import WRENCH_SIGN, WrenchSign
+from mujoco_ros.wire.parameter_spec import WRENCH_SIGN, ParameterSpec, WrenchSign
 
 _LOG = logging.getLogger(__name__)
 _RATE = "publish_rate."
@@ -64,7 +63,7 @@ class _Settings:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Batched:
+class _TopicGroup:
     """Topics that are published at the same steps.
 
     Attributes:
@@ -87,7 +86,7 @@ class _Stage:
     plan: TopicPlan
     topics: dict[TopicPublisher, SerializedTopic]
     settings: _Settings
-    batches: list[_Batched] = field(default_factory=list)
+    batches: list[_TopicGroup] = field(default_factory=list)
     epoch: int = -1
     labelled: dict[SerializedTopic, SerializedTopic] = field(default_factory=dict)
 
@@ -120,7 +119,7 @@ class _Stage:
                     every = math.gcd(every, settings.clock_every)
                 groups.setdefault((every, apart, robots), {})[publisher] = serialized
         self.batches = [
-            _Batched(
+            _TopicGroup(
                 every=every,
                 robots=frozenset(robots),
                 updates=self.plan.updates(topics.values()),
@@ -187,7 +186,6 @@ class Publishers(Component):
         joint states at ticks only.
 
         Args:
-            context: The node.
             frames: Returns the frames on /tf.
             all_at_last_step: Whether every topic is published after the last step that was
                 requested from `context.run`.
@@ -209,7 +207,7 @@ class Publishers(Component):
         self._clock_rate: float = values["clock_rate"]
         # A controller_manager takes the newest joint states when the clock wakes it.
         self._clock_last = not self._controllers
-        self._due: list[_Batched] = []
+        self._due: list[_TopicGroup] = []
         self._settings = _Settings()
         self._drafted: TopicPlan | None = None
         self._next: _Stage | None = None
@@ -224,7 +222,7 @@ class Publishers(Component):
     @property
     def topics(self) -> dict[TopicPublisher, Topic]:
         """Topics by their publishers, without /clock."""
-        return {publisher: it.topic for publisher, it in self._stage.topics.items()}
+        return {publisher: serialized.topic for publisher, serialized in self._stage.topics.items()}
 
     @property
     def names(self) -> list[str]:
@@ -233,7 +231,11 @@ class Publishers(Component):
 
     def report(self) -> DiagnosticReport:
         """Return the row on /diagnostics: the messages that the middleware rejected."""
-        lost = {it.topic: it.lost for it in (self._clock, *self._stage.topics) if it.lost}
+        lost = {
+            publisher.topic: publisher.lost
+            for publisher in (self._clock, *self._stage.topics)
+            if publisher.lost
+        }
         before, self._reported = self._reported, sum(lost.values())
         new = self._reported - before
         return DiagnosticReport(
@@ -260,7 +262,11 @@ class Publishers(Component):
         """Open the publishers that only the next plant has."""
         plan = self._drafted
         assert plan is not None
-        self._next = _Stage(plan, {self._open(it): it for it in plan.contents}, self._settings)
+        self._next = _Stage(
+            plan,
+            {self._open(serialized): serialized for serialized in plan.contents},
+            self._settings,
+        )
         self._next.arrange(self._settings)
 
     def commit(self) -> None:
@@ -346,7 +352,7 @@ class Publishers(Component):
                 self._confirm(self._lockstep.counted)
             self._clock_batch.publish(*stamp)
 
-    def _batches(self) -> list[_Batched]:
+    def _batches(self) -> list[_TopicGroup]:
         """Return the batches, arranged again after a change of the lockstep."""
         if self._lockstep.robots is not self._settings.locked:
             self._arrange()
@@ -389,5 +395,5 @@ class Publishers(Component):
         return self._pool.open(type(topic.message), topic.name, topic.qos)
 
     def _close_others(self) -> None:
-        """Close all publishers except /clock and those of the current plant."""
+        """Close all publishers except /clock and the publishers of the current plant."""
         self._pool.close_others((self._clock, *self._stage.topics))

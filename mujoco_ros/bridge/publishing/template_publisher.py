@@ -209,7 +209,7 @@ class Batch:
             topics: Topics by their publishers.
             arrays: Source arrays by name, whose content changes in place.
         """
-        sizes = [(len(it.template.data) + 7) // 8 * 8 for it in topics.values()]
+        sizes = [(len(serialized.template.data) + 7) // 8 * 8 for serialized in topics.values()]
         self._layout = layout = _Layout(buffer=np.zeros(sum(sizes) + 8, dtype=np.uint8))
         for serialized, end, size in zip(topics.values(), np.cumsum(sizes), sizes, strict=True):
             layout.add(serialized, int(end - size))
@@ -231,14 +231,17 @@ class Batch:
             self._layout.buffer[at : at + len(text)] = text
 
     def publish(self, sec: int, nanosec: int) -> None:
-        """Fill every message and publish those with a subscription."""
+        """Fill every message, and publish it if its topic has a subscription."""
         self._fill(sec, nanosec)
         self._send()
 
     def _send(self) -> None:
         native, parts = self._native, self._parts
         if native is not None:
-            wanted = [bool(it.subscriptions) and it.handle is not None for it, _ in parts]
+            wanted = [
+                bool(publisher.subscriptions) and publisher.handle is not None
+                for publisher, _ in parts
+            ]
             for index, reason in native.send(bytes(wanted)):
                 parts[index][0].note_lost(reason)
             parts = [part for part, is_sent in zip(parts, wanted, strict=True) if not is_sent]

@@ -10,7 +10,7 @@ from mujoco_ros.bridge.publishing.contact_states import ContactStates
 from mujoco_ros.bridge.publishing.template_publisher import NumberSource, SerializedTopic, Topic
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CARTESIAN_STATE, robot_topics, transform_topic
-from mujoco_ros.bridge.tf.frame_plan import FramePlan
+from mujoco_ros.bridge.tf.robot_frames import FramePlan
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
@@ -25,7 +25,7 @@ from mujoco_ros.sim.kinematics import (
 )
 from mujoco_ros.sim.plant import Plant
 from mujoco_ros.sim.tracking import PositionCommands, Tracking
-from mujoco_ros.wire.shared_parameters import WrenchSign
+from mujoco_ros.wire.parameter_spec import WrenchSign
 
 GROUND_TRUTH = "ground_truth"
 """Namespace of the topics, inside the namespace of the robot."""
@@ -50,7 +50,6 @@ def true_topics(
     """Yield a topic ``ground_truth/…`` for each topic with numbers that channels change.
 
     Args:
-        topics: The topics.
         layout: The robots.
         measured: Arrays and addresses of the numbers that channels change.
     """
@@ -58,7 +57,10 @@ def true_topics(
         sources = topic.numbers.values()
         if topic.robot is None or topic.rate == "controller_state":
             continue
-        if any((_STORED.get(it.array, it.array), it.address) in measured for it in sources):
+        if any(
+            (_STORED.get(source.array, source.array), source.address) in measured
+            for source in sources
+        ):
             namespace = layout.robots[topic.robot].namespace
             own = topic.name.removeprefix(f"{namespace}/") if namespace else topic.name
             yield replace(
@@ -81,7 +83,7 @@ def _true(source: NumberSource) -> NumberSource:
     return source._replace(array=_TRUE.get(source.array, source.array))
 
 
-# DDS allows 256 for a topic, of which the node's namespace and the "rt/" before it take some.
+# DDS allows 256 characters for a topic, including the node's namespace and "rt/" before it.
 _LONGEST_NAME = 200
 _MEASURED = {"qpos": "measured_qpos"}
 """Array with the measured poses of free bodies by that with the true ones."""
@@ -107,7 +109,6 @@ class TopicPlan:
         """Plan the topics of a plant.
 
         Args:
-            plant: The plant.
             now: Returns the simulated time of the sample [s].
             frames: The frames on /tf.
             wrench_sign: Sign of wrenches.
@@ -197,7 +198,9 @@ class TopicPlan:
         if frames.moving:
             moving = frames.moving
             if self._measured is not None:
-                moving = [(*it[:2], _MEASURED.get(it[2], it[2]), it[3]) for it in moving]
+                moving = [
+                    (*frame[:2], _MEASURED.get(frame[2], frame[2]), frame[3]) for frame in moving
+                ]
             transforms = transform_topic(moving)
             topics.append(transforms)
             if self._measured is not None:
@@ -210,7 +213,7 @@ class TopicPlan:
         return "" if topic.robot is None else self._robots[topic.robot].name
 
     def rate(self, topic: Topic, rates: dict[str, float]) -> float:
-        """Return the rate of a topic [Hz]: that of its robot, or else of `rates`."""
+        """Return the rate of a topic [Hz]: its robot's own rate, or else the rate in `rates`."""
         own = {} if topic.robot is None else self._robots[topic.robot].publish_rate
         rate = own.get(topic.rate)
         return rates[topic.rate] if rate is None else rate

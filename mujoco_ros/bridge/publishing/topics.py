@@ -26,8 +26,8 @@ from mujoco_ros.model.sensors.sensor_arrays import ARRAY, SensorArray
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.wire.message_template import message_type, set_field
 from mujoco_ros.wire.names import WORLD
+from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import DEEP, RELIABLE, SENSOR, TF
-from mujoco_ros.wire.shared_parameters import WrenchSign
 
 
 def robot_topic(
@@ -61,7 +61,6 @@ def sensor_states_topic(index: int, robot: RobotLayout) -> Topic:
 
     Args:
         index: Index of the robot in the layout.
-        robot: The robot.
     """
     message = DynamicJointState()
     numbers: dict[str, NumberSource] = {}
@@ -83,7 +82,6 @@ def sensor_array_topic(index: int, robot: RobotLayout, sensor: SensorArray) -> T
 
     Args:
         index: Index of the robot in the layout.
-        robot: The robot.
         sensor: One of its arrays.
     """
     message = Float64MultiArray()
@@ -104,7 +102,6 @@ def contact_states_topic(index: int, robot: RobotLayout) -> Topic:
 
     Args:
         index: Index of the robot in the layout.
-        robot: The robot.
     """
     message = Contacts()
     message.header.frame_id = "world"
@@ -136,7 +133,6 @@ def robot_topics(
 
     Args:
         index: Index of the robot in the layout.
-        robot: The robot.
         first_base: Row of its first floating base in the array ``base_motion``.
         wrench_sign: Sign of wrenches.
         controlled: Joints of its trajectory controller: index among the robot's joints, and among
@@ -159,8 +155,8 @@ def robot_topics(
             yield _sensor(index, robot, kind, sensor, load_sign)
     if robot.states:
         yield sensor_states_topic(index, robot)
-    for it in robot.arrays:
-        yield sensor_array_topic(index, robot, it)
+    for sensor_array in robot.arrays:
+        yield sensor_array_topic(index, robot, sensor_array)
     yield contact_states_topic(index, robot)
     for row, floating in enumerate(robot.bases, first_base):
         yield _odom(index, robot, floating, row)

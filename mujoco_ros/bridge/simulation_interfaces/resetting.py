@@ -11,7 +11,7 @@ from simulation_interfaces.srv import ResetSimulation
 from std_msgs.msg import Header
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.model_switch import Done
+from mujoco_ros.bridge.model_switch import OnDone
 from mujoco_ros.bridge.simulation_interfaces.interfaces import SimulationInterfaces
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.service import RequestRejectedError, Responder
@@ -19,7 +19,7 @@ from mujoco_ros.wire.conversions import stamp
 
 RESET_TIME = "reset_time"
 REWIND = "rewind"
-DeleteSpawned = Callable[[Done], None]
+DeleteSpawned = Callable[[OnDone], None]
 _SCOPES = {
     "time": ResetSimulation.Request.SCOPE_TIME,
     "state": ResetSimulation.Request.SCOPE_STATE,
@@ -72,7 +72,7 @@ class ResetService:
         else:
             self._interfaces.remove_features("SIMULATION_RESET_TIME")
 
-    def delete_spawned(self, done: Done) -> None:
+    def delete_spawned(self, done: OnDone) -> None:
         """Delete the spawned entities, then call `done`."""
         if self._delete_spawned is None:
             done(None)

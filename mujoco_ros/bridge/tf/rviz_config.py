@@ -92,7 +92,7 @@ def filled(template: Config, layout: ModelLayout) -> Config:
 
 
 def _with_sensors(displays: Iterable[Config]) -> Iterator[Config]:
-    """Yield displays, and those of the sensors in place of ``{sensors}``."""
+    """Yield displays; ``{sensors}`` is replaced by a display for each kind of sensor."""
     for display in displays:
         if display.get("Class") == _SENSORS:
             yield from (_sensor_display(kind) for kind in SENSOR_KINDS if kind.display)

@@ -1,5 +1,6 @@
 """Topics of a camera: colour, depth, segmentation, point clouds, and calibration."""
 
+import logging
 import sys
 from array import array
 from collections.abc import Callable, Mapping, Sequence
@@ -7,26 +8,90 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import cv2
+import mujoco
 import numpy as np
 from builtin_interfaces.msg import Time
 from cv_bridge import CvBridge
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image, PointCloud2, PointField
 from std_msgs.msg import String
 
+from mujoco_ros.bridge.diagnostics.report import ERROR, DiagnosticReport
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
-from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
-from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.sensors.cameras import Camera
 from mujoco_ros.rendering.depth import to_millimetres
-from mujoco_ros.rendering.gl import RenderingError
+from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.point_cloud import POINT, PointCloud
+from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.wire.message_template import MessageTemplate
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import LATCHED, SENSOR
+
+_LOG = logging.getLogger(__name__)
+QUALITY = ParameterSpec(
+    name="looks",
+    default="auto",
+    description="Quality of images: rich; plain, without shadows, reflections and antialiasing, "
+    "ten times as fast on a processor; auto, rich with a graphics card and plain without one",
+    choices=("auto", "plain", "rich"),
+)
+
+
+class SharedRenderer:
+    """Opens OpenGL for the first image that is subscribed.
+
+    Attributes:
+        failure: Reason why rendering the current model failed; empty if it did not fail so far.
+    """
+
+    def __init__(self, backend: str) -> None:
+        """Render with a backend: auto, egl or osmesa."""
+        self.failure = ""
+        self._quality = QUALITY.default
+        self._backend = backend
+        self._renderer: Renderer | None = None
+        self._model: mujoco.MjModel | None = None
+
+    def get(self, model: mujoco.MjModel) -> Renderer | None:
+        """Return the renderer of a model; None without OpenGL."""
+        is_new, self._model = model is not self._model, model
+        if self.failure and not is_new:
+            return None
+        try:
+            if self._renderer is None:
+                self._renderer = Renderer(model, self._backend)
+            elif is_new:
+                self._renderer.set_model(model)
+            auto = self._quality == "auto"
+            is_plain = self._renderer.is_software if auto else self._quality == "plain"
+            self._renderer.quality = PLAIN if is_plain else RICH
+        except RenderingError as error:
+            if str(error) != self.failure:
+                _LOG.error("cameras publish no images: %s", error)
+            self.failure, self._renderer = str(error), None
+        else:
+            self.failure = ""
+        return self._renderer
+
+    def set_parameters(self, values: Mapping[str, Any]) -> None:
+        """Set the quality of the next images, if it is among `values`."""
+        self._quality = values.get(QUALITY.name, self._quality)
+
+    def report(self) -> DiagnosticReport:
+        """Return the row on /diagnostics."""
+        if self.failure:
+            return DiagnosticReport(self.failure, {}, level=ERROR)
+        if self._renderer is None:
+            return DiagnosticReport("no image was subscribed yet", {})
+        renderer = self._renderer
+        return DiagnosticReport(
+            f"{renderer.backend} on {renderer.device}",
+            {"backend": renderer.backend, "device": renderer.device},
+        )
+
 
 _POINT_TYPES = {
     np.dtype(np.float32): PointField.FLOAT32,
@@ -112,7 +177,6 @@ class CameraSource(FrameSource):
         """Open the topics of a camera.
 
         Args:
-            camera: The camera.
             segmentation: Numbers of the objects in the model.
             legend: Meaning of these numbers, published once.
             publishers: Opens the topics.
@@ -173,7 +237,7 @@ class CameraSource(FrameSource):
                 self.send(self._publishers[topic], message)
 
     def _subscribed(self) -> list[str]:
-        return [topic for topic, it in self._publishers.items() if it.subscriptions]
+        return [topic for topic, publisher in self._publishers.items() if publisher.subscriptions]
 
     def _render(self, products: set[str], snapshot: StateSnapshot) -> Images:
         """Return images by product; none without OpenGL."""

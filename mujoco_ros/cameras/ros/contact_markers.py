@@ -59,7 +59,6 @@ class ContactMarkers:
         """Return the markers of contacts, valid until the next call.
 
         Args:
-            contacts: The contacts.
             stamp: Their time.
             force_scale: Length of an arrow per newton [m/N].
         """
@@ -171,7 +170,6 @@ class ContactSource(FrameSource):
     def __init__(
         self, model: mujoco.MjModel, layout: ModelLayout, publishers: PublisherPool
     ) -> None:
-        """Open the topic."""
         self._publisher = publishers.open(MarkerArray, _TOPIC, RELIABLE)
         super().__init__(_TOPIC, _RATE_HZ, [self._publisher])
         self._force_scale = _DEFAULT_SCALE

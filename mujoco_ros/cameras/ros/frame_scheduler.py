@@ -5,8 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
-from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.sensors.cameras import compute_poses
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.wire.conversions import stamp
@@ -39,7 +38,6 @@ class FrameScheduler:
         """Create the sources of the current model.
 
         Args:
-            state: The state.
             create_sources: Called for each model of `state`.
             clock: Returns wall time [s].
         """
@@ -85,7 +83,7 @@ class FrameScheduler:
 
     def _deliveries(self) -> Iterator[FrameDelivery]:
         """Yield what delivers the frames of each source that can be late."""
-        return (it.delivery for it in self.sources if it.delivery is not None)
+        return (source.delivery for source in self.sources if source.delivery is not None)
 
     def _deliver(self, at: float) -> None:
         """Publish late frames that arrive at a simulated time [s]; a reset discards them."""

@@ -10,8 +10,7 @@ from sensor_msgs.msg import LaserScan, PointCloud2
 
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
 from mujoco_ros.cameras.ros.camera import cloud
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
-from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.naming import in_namespace, topic_token
 from mujoco_ros.model.sensors.lidars import Lidar
 from mujoco_ros.rendering.lidar import POINT, Scanner
@@ -27,7 +26,7 @@ class LidarSource(FrameSource):
     def __init__(
         self, lidar: Lidar, model: mujoco.MjModel, publishers: PublisherPool, seed: int
     ) -> None:
-        """Open the topic of a lidar in `model`; `seed` is that of the noise and the delivery."""
+        """Open the topic of a lidar in `model`; `seed` is for the noise and the delivery."""
         message_type, topic = (LaserScan, "scan") if lidar.is_scan else (PointCloud2, "points")
         name = lidar_topics(lidar)
         self._publisher = publishers.open(message_type, f"{name}/{topic}", SENSOR)

@@ -1,7 +1,7 @@
 """The node `mujoco_cameras`: cameras, lidars and contacts of a simulation in another process."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -10,22 +10,95 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Empty, String
 
+from mujoco_ros.bridge.diagnostics.report import (
+    ERROR,
+    OK,
+    PERIOD_S,
+    WARN,
+    DiagnosticPublisher,
+    DiagnosticReport,
+    Row,
+)
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool
-from mujoco_ros.bridge.synchronize import synchronize
-from mujoco_ros.cameras.ros.camera import CameraSource
+from mujoco_ros.cameras.ros.camera import QUALITY, CameraSource, SharedRenderer
 from mujoco_ros.cameras.ros.contact_markers import ContactSource
-from mujoco_ros.cameras.ros.diagnostics import CameraDiagnostics
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
 from mujoco_ros.cameras.ros.lidar import LidarSource
-from mujoco_ros.cameras.ros.shared_renderer import QUALITY, SharedRenderer
 from mujoco_ros.cameras.ros.source import FrameSource
-from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import Endpoints, synchronize
+from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rendering.segmentation import Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.parameter_spec import ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
+
+
+class CameraDiagnostics:
+    """Publishes a row for each frame source and one for the renderer, once a second."""
+
+    def __init__(
+        self,
+        node: Node,
+        sources: Callable[[], Sequence[FrameSource]],
+        renderer: Row,
+        now: Callable[[], float],
+    ) -> None:
+        """Start the timer.
+
+        Args:
+            sources: Returns the frame sources.
+            renderer: Returns the row of the renderer.
+            now: Returns the simulated time [s].
+        """
+        self._sources, self._renderer, self._now = sources, renderer, now
+        self._before = now()
+        self._publisher = DiagnosticPublisher(node)
+        self._timer = create_wall_timer(node, PERIOD_S, self.publish)
+
+    def publish(self) -> None:
+        """Publish the statistics since the last call."""
+        now = self._now()
+        elapsed, self._before = now - self._before, now
+        rows: dict[str, Row] = {
+            source.name: partial(source_row, source, elapsed) for source in self._sources()
+        }
+        self._publisher.publish(now, rows | {"drawing": self._renderer})
+
+
+def source_row(source: FrameSource, elapsed: float) -> DiagnosticReport:
+    """Return the row of a source.
+
+    Args:
+        source: The source, whose statistics begin again.
+        elapsed: Simulated time since its last row [s].
+    """
+    frames, mean_s, longest_s = source.statistics.take_latest()
+    rate, achieved = source.schedule.rate, frames / elapsed if elapsed > 0 else 0.0
+    level, text = OK, f"{achieved:.1f} of {rate:g} Hz"
+    if not rate:
+        text = "off: its rate is 0"
+    elif not source.subscriptions:
+        text = "no subscriptions"
+    elif source.failure:
+        level, text = ERROR, source.failure
+    elif source.warning:
+        level, text = WARN, source.warning
+    values = {
+        "asked [Hz]": f"{rate:g}",
+        "achieved [Hz]": f"{achieved:.1f}",
+        "subscriptions": str(source.subscriptions),
+        "frames": str(source.statistics.total),
+        **{f"frames: {product}": str(source.counts[product]) for product in source.products},
+        "due to published, mean [ms]": f"{1e3 * mean_s:.1f}",
+        "due to published, longest [ms]": f"{1e3 * longest_s:.1f}",
+        "lost messages": str(sum(publisher.lost for publisher in source.publishers)),
+    }
+    if source.delivery is not None:
+        values["lost in delivery"] = str(source.delivery.lost)
+    return DiagnosticReport(text, values, level=level)
+
 
 NAME = "mujoco_cameras"
 _OPENING_S = 60.0
@@ -101,7 +174,7 @@ class CameraNode(Node, ParameterListener):
         model, layout = state.model, state.layout
         state.beat(_OPENING_S)
         segmentation = Segmentation(model)
-        labels = {number: asdict(it) for number, it in segmentation.legend(layout).items()}
+        labels = {number: asdict(label) for number, label in segmentation.legend(layout).items()}
         legend = String(data=json.dumps(labels))
         sources: list[FrameSource] = [
             *(
@@ -111,7 +184,7 @@ class CameraNode(Node, ParameterListener):
             *(LidarSource(lidar, model, pool, seed) for lidar in layout.every_lidar),
             ContactSource(model, layout, pool),
         ]
-        pool.close_others(p for it in sources for p in (*it.publishers, *it.latched))
+        pool.close_others(p for source in sources for p in (*source.publishers, *source.latched))
         specs = {spec.name: spec for source in sources for spec in source.specs()}
         self._settings.withdraw([n for n, spec in self._specs.items() if specs.get(n) != spec])
         new = [spec for name, spec in specs.items() if name not in self._settings.names]

@@ -1,22 +1,143 @@
-"""Frames: messages computed from a state and published at their own rate."""
+"""Frames: messages computed from a state, published at their own rate, late or lost."""
 
 import logging
 import math
+import zlib
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import mujoco
+import numpy as np
 from builtin_interfaces.msg import Time
+from rclpy.serialization import serialize_message
 
 from mujoco_ros.bridge.parameters.parameters import changed_settings, setting_specs
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
+from mujoco_ros.model.realism_config import AT_ONCE, Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FrameTimeout
 from mujoco_ros.wire.parameter_spec import ParameterSpec
+
+LARGEST_BYTES = 256 << 20
+"""Bytes of one source in flight; the frames that wait longest are lost beyond it."""
+
+
+@dataclass(slots=True, eq=False)
+class _Frame:
+    """The messages of one frame.
+
+    Attributes:
+        time: Simulated time of its state [s].
+        arrival: Simulated time from which on it is published [s].
+        messages: Its serialized messages, with their publishers.
+    """
+
+    time: float
+    arrival: float
+    messages: list[tuple[TopicPublisher, bytes]] = field(default_factory=list)
+
+    @property
+    def size(self) -> int:
+        """Number of bytes."""
+        return sum(len(message) for _, message in self.messages)
+
+
+class FrameDelivery:
+    """Publishes the messages of frames when these arrive.
+
+    Which frames are lost, and how late the others are, follows from the seed, the name and the
+    simulated time alone, so it repeats after a reset.
+
+    Attributes:
+        settings: Delay, jitter and dropout.
+        lost: Number of frames that were lost, overtaken by later ones included.
+    """
+
+    def __init__(self, name: str, seed: int, settings: Delivery) -> None:
+        """Deliver the frames of the source `name`."""
+        self._key = seed, zlib.crc32(name.encode())
+        self.settings = settings
+        self.lost = 0
+        self._in_flight: deque[_Frame] = deque()
+        self._open: _Frame | None = None
+
+    @property
+    def next_arrival(self) -> float:
+        """Simulated time at which the next frame arrives [s]; inf if none is in flight."""
+        return min((frame.arrival for frame in self._in_flight), default=math.inf)
+
+    def begin(self, time: float, *, at_once: bool = False) -> bool:
+        """Begin the frame of a simulated time [s]; return whether it will arrive.
+
+        Args:
+            at_once: Whether it is neither late nor lost; it overtakes the frames in flight.
+        """
+        settings, self._open = self.settings, None
+        if at_once or settings == AT_ONCE:
+            self.discard()
+            return True
+        kept, late = np.random.default_rng((*self._key, round(time * 1e9))).random(2)
+        if kept < settings.dropout:
+            self.lost += 1
+            return False
+        delay = settings.delay + late * settings.jitter
+        self._open = _Frame(time, time + delay)
+        return True
+
+    def send(self, publisher: TopicPublisher, message: object) -> None:
+        """Publish a message of the frame that was begun last, when it arrives."""
+        if self._open is None:
+            publisher.send(message)
+            return
+        data = message if isinstance(message, bytes) else serialize_message(message)
+        self._open.messages.append((publisher, data))
+
+    def end(self) -> None:
+        """Complete the frame that was begun last, which may arrive at the time of its state."""
+        frame, self._open = self._open, None
+        if frame is None or not frame.messages:
+            return
+        self._in_flight.append(frame)
+        size = sum(waiting.size for waiting in self._in_flight)
+        while size > LARGEST_BYTES:
+            size -= self._in_flight.popleft().size
+            self.lost += 1
+
+    def deliver(self, time: float) -> None:
+        """Publish the frames that have arrived at a simulated time [s].
+
+        If the time was set back, the frames of the time before are discarded.
+        """
+        if not self._in_flight:
+            return
+        if self._in_flight[-1].time > time + _ROUNDING_S:
+            self.discard()
+            return
+        arrived = [frame for frame in self._in_flight if frame.arrival <= time + _ROUNDING_S]
+        if not arrived:
+            return
+        latest, published = -math.inf, 0
+        for frame in sorted(arrived, key=lambda frame: frame.arrival):
+            if frame.time >= latest:
+                latest, published = frame.time, published + 1
+                for publisher, message in frame.messages:
+                    publisher.send(message)
+        remaining = deque(frame for frame in self._in_flight if frame.time > latest)
+        self.lost += len(self._in_flight) - len(remaining) - published
+        self._in_flight = remaining
+
+    def discard(self) -> None:
+        """Lose the frames in flight."""
+        self.lost += len(self._in_flight)
+        self._in_flight.clear()
+
+
+_ROUNDING_S = 1e-9
+"""Tolerance: a sum of time steps may be slightly less than an arrival."""
+
 
 _LOG = logging.getLogger(__name__)
 
@@ -41,7 +162,7 @@ class FrameStatistics:
         self._sum_s += seconds
         self._longest_s = max(self._longest_s, seconds)
 
-    def take(self) -> tuple[int, float, float]:
+    def take_latest(self) -> tuple[int, float, float]:
         """Return number, mean and longest duration [s] since the last call."""
         frames, mean = self._frames, self._sum_s / self._frames if self._frames else 0.0
         longest = self._longest_s
@@ -168,7 +289,7 @@ class FrameSource(ABC):
         delivery = self.delivery
         if delivery is not None and not delivery.begin(snapshot.time, at_once=at_once):
             return
-        self.untried = {it for it in self.untried if not it.subscriptions}
+        self.untried = {publisher for publisher in self.untried if not publisher.subscriptions}
         self.publish(snapshot)
         if delivery is not None:
             delivery.end()
@@ -181,7 +302,7 @@ class FrameSource(ABC):
     @property
     def joined(self) -> bool:
         """Return whether a subscription has matched since the last frame."""
-        return any(it.joined and it.subscriptions for it in self.publishers)
+        return any(publisher.joined and publisher.subscriptions for publisher in self.publishers)
 
     @property
     def is_new(self) -> bool:

@@ -9,7 +9,7 @@ from functools import partial
 from inspect import cleandoc
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
+from mujoco_ros.bridge.panel_server import PanelGroup, PanelServer
 from mujoco_ros.bridge.parameters.parameters import Command, ParameterListener, Parameters
 from mujoco_ros.controllers.fsm.machine import Machine
 from mujoco_ros.controllers.fsm.state import State

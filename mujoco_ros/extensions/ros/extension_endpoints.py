@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
+from mujoco_ros.bridge.panel_server import PanelGroup, PanelServer
 from mujoco_ros.bridge.publishing.topic_publisher import PublisherPool, TopicPublisher
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.extensions.endpoints import ExtensionEndpoint, endpoints_of

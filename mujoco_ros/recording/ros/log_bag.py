@@ -17,7 +17,7 @@ from mujoco_ros.bridge.publishing.template_publisher import Batch, SerializedTop
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import CONTACTS, clock_topic
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.description import descriptions
@@ -28,8 +28,8 @@ from mujoco_ros.recording.ros.bag import as_rosbag2
 from mujoco_ros.sim.state.playback import Playback
 from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.names import ros_distribution
+from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import LATCHED
-from mujoco_ros.wire.shared_parameters import WrenchSign
 
 _COMPRESSION = "zstd"
 _MOST_LISTED = 10

@@ -5,14 +5,12 @@ from functools import partial
 from typing import Any
 
 from mujoco_ros.bridge.child_processes import ChildProcesses
-from mujoco_ros.bridge.component import Component
-from mujoco_ros.bridge.component_node import ComponentNode
+from mujoco_ros.bridge.component import Component, ComponentNode
 from mujoco_ros.bridge.parameters.parameters import Command
 from mujoco_ros.bridge.publishing.publishers import Publishers
 from mujoco_ros.bridge.simulation_interfaces.interfaces import PREFIX, SimulationInterfaces
 from mujoco_ros.bridge.simulation_interfaces.run_control import RunControlServices
-from mujoco_ros.bridge.tf.frame_plan import StaticFrames
-from mujoco_ros.bridge.tf.robot_descriptions import RobotDescriptions
+from mujoco_ros.bridge.tf.robot_frames import RobotDescriptions, StaticFrames
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.sim.state.playback import Playback
@@ -125,7 +123,7 @@ class ReplayNode(ComponentNode):
         context = self.create_context(playback, pacer, arguments, lambda: playback.time)
         described = RobotDescriptions(context)
         frames = StaticFrames(context, described)
-        publishers = Publishers(context, frames.of, all_at_last_step=False)
+        publishers = Publishers(context, frames.plan_of, all_at_last_step=False)
         interfaces = SimulationInterfaces(self, values[PREFIX.name])
         self._control = PlaybackControl(playback, context.run, pacer, publishers)
         components = [
@@ -133,7 +131,7 @@ class ReplayNode(ComponentNode):
             described,
             frames,
             publishers,
-            ChildProcesses(context, described.of),
+            ChildProcesses(context, described.descriptions_of),
             RunControlServices(context, interfaces),
         ]
         self.assemble(context, components)

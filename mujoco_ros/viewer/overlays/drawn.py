@@ -1,4 +1,4 @@
-"""Shapes of the messages of topics, in the frames of the scene."""
+"""Shapes of the messages of topics, in the frames of the scene, and these frames."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,10 +9,17 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
-from mujoco_ros.viewer.overlays.shapes import arrow, line, solid
-from mujoco_ros.viewer.style import Colour
+from mujoco_ros.viewer.message_shapes import Shape, ShapeKind, TfFrame, printable
+from mujoco_ros.viewer.overlays.shapes import (
+    OverlayScene,
+    Scale,
+    arrow,
+    axes_at,
+    frame_length,
+    line,
+    solid,
+)
+from mujoco_ros.viewer.style import WHITE, Colour
 
 WORLD = "world"
 _DEEPEST = 50
@@ -56,7 +63,7 @@ class Frames:
     def names(self) -> list[str]:
         """Return the names of all frames, bodies first."""
         published = list(self._published)
-        parents = {it.parent for name in published if (it := self._published.get(name))}
+        parents = {frame.parent for name in published if (frame := self._published.get(name))}
         return [*self._bodies, *sorted({*published, *parents} - self._bodies.keys())]
 
     def pose(self, frame: str) -> Pose | None:
@@ -90,14 +97,14 @@ class Frames:
         """Return the pose of a frame without parent, by the nearest body below it."""
         if self._children is None:
             self._children = {}
-            for name, it in sorted(self._published.items()):
-                self._children.setdefault(it.parent, []).append(name)
+            for name, published in sorted(self._published.items()):
+                self._children.setdefault(published.parent, []).append(name)
         searched, waiting = {root}, deque([(root, Pose())])
         while waiting and len(searched) < _MOST_BELOW:
             frame, in_root = waiting.popleft()
             for name in self._children.get(frame, ()):
-                it = self._published[name]
-                below = in_root @ Pose(position=it.position, quat_wxyz=it.quat_wxyz)
+                child = self._published[name]
+                below = in_root @ Pose(position=child.position, quat_wxyz=child.quat_wxyz)
                 body = self._body_pose(name)
                 if body is not None:
                     return body @ below.inverse()
@@ -113,7 +120,6 @@ class PlacedText(NamedTuple):
 
     Attributes:
         position: Its middle in ``world`` [m].  # (3,)
-        text: The text.
         colour: Red, green, blue and opacity in 0..1.
     """
 
@@ -166,3 +172,20 @@ def drawn(
         else:
             geoms += line(start, end, radius, shape.colour)
     return geoms
+
+
+_MOST, _LONGEST = 200, 60
+"""Frames that are drawn, and characters of a name."""
+
+
+def tf_frames(scene: OverlayScene, frames: Frames) -> tuple[list[mujoco.MjvGeom], list[PlacedText]]:
+    """Return the axes and the names of all frames whose poses are known."""
+    geoms: list[mujoco.MjvGeom] = []
+    texts: list[PlacedText] = []
+    length = frame_length(scene.model)
+    for name in frames.names[:_MOST]:
+        pose = frames.pose(name)
+        if pose is not None:
+            geoms += axes_at(pose.position, pose.matrix, length)
+            texts.append(PlacedText(pose.position, printable(name[:_LONGEST]), WHITE))
+    return geoms, texts

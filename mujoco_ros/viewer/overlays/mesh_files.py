@@ -5,23 +5,78 @@ import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from queue import Empty, Full, Queue
 from typing import NamedTuple
 
+import numpy as np
+
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.file_access import FileAccess
+from mujoco_ros.model.file_access import FileAccess, allowed_files
+from mujoco_ros.model.urdf.importing.mesh_file import read_mesh
+from mujoco_ros.model.uri import resolve
 from mujoco_ros.process.limits import (
     WorkerDiedError,
     WorkerLimitError,
     WorkerLimits,
     share_of_memory,
 )
-from mujoco_ros.process.worker_process import WorkerProcess
+from mujoco_ros.process.worker_process import WorkerProcess, serve
 from mujoco_ros.viewer.file_request import FileRequest
-from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, ShapeKind
-from mujoco_ros.viewer.overlays import mesh_reader
-from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES, DrawnMesh
-from mujoco_ros.viewer.triangles import triangle_axes
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, ShapeKind, simplified, triangle_axes
+
+MOST_TRIANGLES = 500
+"""Triangles of a mesh."""
+LARGEST = 1 << 24
+"""Largest file [byte]."""
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnMesh:
+    """Triangles of a mesh, as they are drawn.
+
+    Attributes:
+        corners: Corners of the triangles [m].  # (n, 3, 3)
+        colour: Red, green, blue and opacity of the file in 0..1, if it has a colour.
+        count: Number of triangles in the file.
+    """
+
+    corners: np.ndarray
+    colour: tuple[float, float, float, float] | None
+    count: int
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Read meshes until the viewer ends; return the exit code."""
+    return serve(arguments, lambda _setup: read_drawn_mesh)
+
+
+def read_drawn_mesh(request: FileRequest) -> DrawnMesh:
+    """Read a mesh.
+
+    Raises:
+        UserInputError: The URI is wrong, or the file cannot be read or must not be.
+    """
+    with allowed_files(request.files):
+        return _read(request.uri)
+
+
+def _read(uri: str) -> DrawnMesh:
+    if "://" not in uri:
+        raise UserInputError("write package://<package>/<path> or file:///<absolute path>")
+    path = resolve(uri, Path("/"))
+    if path.is_file() and path.stat().st_size > LARGEST:
+        raise UserInputError(f"'{path}' is too large: at most {LARGEST} bytes are read")
+    mesh = read_mesh(path)
+    vertices, faces, _ = simplified(mesh.vertices.astype(float), mesh.faces, MOST_TRIANGLES)
+    if not np.isfinite(vertices).all():
+        raise UserInputError(f"'{path}' has coordinates that are not finite")
+    colour = None
+    if mesh.rgba is not None:
+        red, green, blue, opacity = mesh.rgba
+        colour = red, green, blue, opacity
+    return DrawnMesh(vertices[faces], colour, len(mesh.faces))
+
 
 _LOG = logging.getLogger(__name__)
 _MOST_FILES = 100
@@ -69,8 +124,8 @@ class _Expanded(NamedTuple):
 class MeshFiles:
     """Triangles of mesh files, which are read once, by a process of their own.
 
-    A file that cannot be read is tried again while a topic uses it. Each topic has places for
-    files of its own, so that one cannot take those of the others.
+    A file that cannot be read is tried again while a topic uses it. Each topic has its
+    own file slots.
     """
 
     def __init__(self, files: FileAccess) -> None:
@@ -79,7 +134,7 @@ class MeshFiles:
         self._known: dict[str, _File] = {}
         self._expanded: dict[str, _Expanded] = {}
         self._waiting: Queue[tuple[str, _File]] = Queue(_MOST_FILES)
-        self._worker = WorkerProcess(mesh_reader.__name__, lambda: None, limits=_LIMITS)
+        self._worker = WorkerProcess(__name__, lambda: None, limits=_LIMITS)
         self._version = 0
         self._logged: set[str] = set()
         self._thread: threading.Thread | None = None
@@ -89,15 +144,15 @@ class MeshFiles:
     def problems(self) -> Mapping[str, str]:
         """Why files of the shown topics cannot be drawn, by their URI."""
         topics = self._expanded.values()
-        used = dict.fromkeys(uri for it in topics for uri in it.uris)
-        found = {it.excess: _TOO_MANY for it in topics if it.excess}
-        return found | {uri: it.problem for uri in used if (it := self._known[uri]).problem}
+        used = dict.fromkeys(uri for expanded in topics for uri in expanded.uris)
+        found = {expanded.excess: _TOO_MANY for expanded in topics if expanded.excess}
+        return found | {uri: file.problem for uri in used if (file := self._known[uri]).problem}
 
     def follow(self, topics: Collection[str]) -> None:
         """Keep what these topics use, and have their files read; call it before each frame."""
         for topic in self._expanded.keys() - set(topics):
             del self._expanded[topic]
-        used = {uri for it in self._expanded.values() for uri in it.uris}
+        used = {uri for expanded in self._expanded.values() for uri in expanded.uris}
         if len(self._known) > _MOST_FILES:
             for uri in self._known.keys() - used:
                 del self._known[uri]
@@ -113,14 +168,13 @@ class MeshFiles:
         After more shapes than can be drawn, further meshes have no triangles.
 
         Args:
-            topic: The topic.
             shapes: Its shapes; the same object if they are the same.
         """
         version = self._version  # before the meshes are used: they may arrive meanwhile
         before = self._expanded.get(topic)
         if before is not None and before.shapes is shapes and before.version == version:
             return before.drawn
-        named = list(dict.fromkeys(it.mesh for it in shapes if it.kind is ShapeKind.MESH))
+        named = list(dict.fromkeys(shape.mesh for shape in shapes if shape.kind is ShapeKind.MESH))
         uris, excess = set(named[:_MOST_FILES]), "".join(named[_MOST_FILES:][:1])
         if excess:
             self._log(excess, _TOO_MANY)
@@ -129,11 +183,11 @@ class MeshFiles:
         drawn: Sequence[Shape] = shapes
         if uris:
             drawn = []
-            for it in shapes:
-                if it.kind is not ShapeKind.MESH:
-                    drawn.append(it)
-                elif it.mesh in uris and len(drawn) <= MOST_DRAWN:
-                    drawn += self._triangles(it)
+            for shape in shapes:
+                if shape.kind is not ShapeKind.MESH:
+                    drawn.append(shape)
+                elif shape.mesh in uris and len(drawn) <= MOST_DRAWN:
+                    drawn += self._triangles(shape)
         self._expanded[topic] = _Expanded(shapes, version, uris, excess, drawn)
         return drawn
 

@@ -12,10 +12,10 @@ from mujoco_ros.viewer.panels.log import LogPanel
 from mujoco_ros.viewer.panels.overlays import OverlaysPanel
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.plots.plots import PlotsPanel
-from mujoco_ros.viewer.panels.robots.robots import RobotsPanel
+from mujoco_ros.viewer.panels.robots import RobotsPanel
 from mujoco_ros.viewer.panels.simulation import SimulationPanel
 from mujoco_ros.viewer.panels.targets import TargetsPanel
-from mujoco_ros.viewer.panels.world.world import WorldPanel
+from mujoco_ros.viewer.panels.world import WorldPanel
 
 
 def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> list[Panel]:
@@ -26,7 +26,7 @@ def panels(state: SharedState, clients: Clients, displays: EntityDisplays) -> li
         SimulationPanel(state, clients),
         RobotsPanel(state, parameters, commands),
         ControllerPanel(state, clients.controllers),
-        DrivePanel(state, clients.drive),
+        DrivePanel(state, clients.velocities),
         DeclaredWindows(state, clients),
         WorldPanel(state, clients, displays),
         CamerasPanel(state, clients.images, lambda: overlays.shows_cameras),

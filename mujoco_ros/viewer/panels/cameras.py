@@ -14,10 +14,10 @@ from mujoco_ros.rendering.segmentation import Label, Segmentation
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CameraKey, ImageClient, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.docks import DOCKS, DockArea
-from mujoco_ros.viewer.overlays.cameras import image_corners
+from mujoco_ros.viewer.framing import ScreenProjection
+from mujoco_ros.viewer.overlays.robot_overlays import image_corners
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import combo, fits_in_row, group, text
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import MIN_THUMBNAIL_WIDTH, SCALE_HEIGHT
 from mujoco_ros.viewer.web.page import PanelsHidden
 
@@ -62,7 +62,6 @@ class CamerasPanel(Panel):
         """Show cameras of a state.
 
         Args:
-            state: The state.
             images: Receives the images.
             in_scene: Returns whether the images are drawn in the scene, too.
         """
@@ -97,7 +96,7 @@ class CamerasPanel(Panel):
         self._is_visible = False
 
     def _replace_cameras(self, cameras: list[CameraKey]) -> None:
-        """Keep the selection, also that of none, unless all cameras that it is about are gone."""
+        """Keep the selection, even an empty one, unless all its cameras are gone."""
         concerned = self.selected or set(self._cameras)
         self.selected &= set(cameras)
         if concerned.isdisjoint(cameras):
@@ -126,7 +125,7 @@ class CamerasPanel(Panel):
         viewer, page = self.viewer, imgui.GetIO().DisplaySize
         if page.x <= 0.0 or page.y <= 0.0 or viewer.model.ncam != self.state.model.ncam:
             return
-        projection = ScreenProjection.of(
+        projection = ScreenProjection.of_camera(
             *(viewer.model, viewer.data, viewer.camera), width=page.x, height=page.y
         )
         for camera in self.state.layout.every_camera:
@@ -134,8 +133,10 @@ class CamerasPanel(Panel):
             image = self._images.newest.get(key)
             if key.camera not in self.selected or key not in self._textures or image is None:
                 continue
-            projected = [projection.project(it) for it in image_corners(viewer.data, camera)]
-            corners = [it for it in projected if it is not None]
+            projected = [
+                projection.project(corner) for corner in image_corners(viewer.data, camera)
+            ]
+            corners = [corner for corner in projected if corner is not None]
             if len(corners) == len(projected):
                 self._build_image_in_scene(key, image, np.array(corners))
 
@@ -160,7 +161,7 @@ class CamerasPanel(Panel):
             yield from super().windows()
 
     def settings(self) -> dict[str, Any]:
-        """Return the selected cameras, those of which none is selected, and the kind of image."""
+        """Return the selected cameras, the cameras of an empty selection, and the kind of image."""
         none_of = [] if self.selected else self._cameras
         return {
             "selected": sorted(map(list, self.selected)),
@@ -304,12 +305,12 @@ class CamerasPanel(Panel):
 
 
 def _label(camera: CameraKey) -> str:
-    return "/".join(part for part in camera if part)
+    return "/".join(name for name in camera if name)
 
 
 def _keys(kept: Any) -> list[CameraKey]:
     """Return the valid ones among kept cameras."""
-    pairs = [it for it in kept if isinstance(it, list)] if isinstance(kept, list) else []
+    pairs = [entry for entry in kept if isinstance(entry, list)] if isinstance(kept, list) else []
     return [
         (pair[0], pair[1])
         for pair in pairs

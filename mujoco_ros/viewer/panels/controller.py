@@ -1,18 +1,161 @@
 """The panel "Controller": state machines of controllers with lifecycle services."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from operator import itemgetter
 
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.controllers.fsm.diagram_layout import (
+    BoxPlacement,
+    DiagramBox,
+    DiagramLayout,
+    DiagramLink,
+    Point,
+    Route,
+    lay_out,
+)
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.clients import ControllerClient, ControllerInfo, Request
+from mujoco_ros.viewer import style
+from mujoco_ros.viewer.clients import ControllerClient, ControllerInfo, Request, TransitionInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
+from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.panels import widgets
-from mujoco_ros.viewer.panels.formats import format_stamp
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.state_graph import StateGraph
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.panels.widgets import child, format_stamp
 from mujoco_ros.viewer.style import BAD, FILL
+
+_SEGMENTS = 6
+"""Lines of a curve."""
+_MIN_ASIDE = 4
+"""A state with this many incoming transitions, from half of the states or more, is drawn aside."""
+
+
+class StateGraph:
+    """The graph of a state machine; it scrolls to the active state when that changes."""
+
+    def __init__(self) -> None:
+        self._shown = ("", "")
+
+    def build(self, controller: ControllerInfo) -> None:
+        """Build the graph; the available transitions are highlighted."""
+        states = controller.states or ((controller.state,) if controller.state else ())
+        if not states:
+            return
+        layout = _layout(tuple(states), controller.transitions, imgui.GetFontSize())
+        height = min(layout.height + 2.0 * style.GRAPH_MARGIN, style.MAX_GRAPH_HEIGHT)
+        with child("graph", height=height) as is_visible:
+            if is_visible:
+                self._build(controller, layout, height)
+
+    def _build(self, controller: ControllerInfo, layout: DiagramLayout, height: float) -> None:
+        room = float(imgui.GetContentRegionAvail().x)
+        corner = imgui.GetCursorScreenPos()
+        origin = Point(
+            corner.x + max(0.0, 0.5 * (room - layout.width)), corner.y + style.GRAPH_MARGIN
+        )
+        _draw_arrows(controller, layout, origin)
+        for state, place in layout.places.items():
+            active = style.BAD if controller.is_stopped else style.GOOD
+            _draw_box(state, place, origin, active if state == controller.state else None)
+        shown, self._shown = self._shown, (controller.name, controller.state)
+        if shown != self._shown and controller.state in layout.places:
+            middle = layout.places[controller.state].middle.y
+            imgui.SetScrollY(max(0.0, middle - 0.5 * height))
+        imgui.Dummy(imgui.Vec2(layout.width, layout.height + style.GRAPH_MARGIN))
+
+
+@lru_cache(maxsize=16)
+def _layout(
+    states: tuple[str, ...], transitions: tuple[TransitionInfo, ...], _font_size: float
+) -> DiagramLayout:
+    """Return the layout of a graph; equal graphs of equal font size are laid out once."""
+    pairs = {(e.start, e.goal): None for e in transitions if {e.start, e.goal} <= set(states)}
+    aside = states_aside(states, pairs)
+    boxes = [
+        DiagramBox(
+            name=state,
+            width=imgui.CalcTextSize(state).x + 2.0 * style.STATE_PADDING,
+            height=imgui.CalcTextSize(state).y + 2.0 * style.STATE_PADDING,
+        )
+        for state in states
+    ]
+    links = [DiagramLink(start=start, goal=goal, aside=goal in aside) for start, goal in pairs]
+    return lay_out(boxes, links, gap=18.0, head=style.ARROW_HEAD)
+
+
+def states_aside(states: Sequence[str], pairs: Iterable[tuple[str, str]]) -> set[str]:
+    """Return the states to draw aside, because most others lead to them; may be empty."""
+    between = [(start, goal) for start, goal in pairs if start != goal]
+    incoming = Counter(goal for _, goal in between)
+    linked = {state for pair in between for state in pair}
+    least = max(_MIN_ASIDE, 0.5 * (len(states) - 1))
+    return {
+        state
+        for state in states[1:]
+        if incoming[state] >= least or (linked and state not in linked)
+    }
+
+
+def _draw_arrows(controller: ControllerInfo, layout: DiagramLayout, origin: Point) -> None:
+    """Draw the arrows, the available transitions over all others."""
+    available = {
+        (each.start, each.goal)
+        for each in controller.transitions
+        if each.start == controller.state and each.label in controller.available
+    }
+    faint, highlight = imgui.GetColorU32(imgui.Col.TextDisabled), style.packed(style.GOOD)
+    drawn = [(route, (route.link.start, route.link.goal) in available) for route in layout.routes]
+    for route, is_available in sorted(drawn, key=itemgetter(1)):
+        _draw_arrow(route, origin, *((highlight, 2.0) if is_available else (faint, 1.0)))
+
+
+def _draw_arrow(route: Route, origin: Point, colour: int, thickness: float) -> None:
+    draw = imgui.GetWindowDrawList()
+    for start, end in pairwise(_curve(route.points)):
+        low = imgui.Vec2(origin.x + start.x, origin.y + start.y)
+        high = imgui.Vec2(origin.x + end.x, origin.y + end.y)
+        draw.AddLine(low, high, colour, thickness)
+    foot, tip = route.points[-1], route.tip
+    dx, dy = 0.5 * (tip.x - foot.x), 0.5 * (tip.y - foot.y)
+    draw.AddTriangleFilled(
+        imgui.Vec2(origin.x + tip.x, origin.y + tip.y),
+        imgui.Vec2(origin.x + foot.x - dy, origin.y + foot.y + dx),
+        imgui.Vec2(origin.x + foot.x + dy, origin.y + foot.y - dx),
+        colour,
+    )
+
+
+def _curve(points: Sequence[Point]) -> Iterator[Point]:
+    """Yield points of cubic Bézier curves; the drawing of Dear ImGui has only lines."""
+    yield points[0]
+    for first in range(0, len(points) - 3, 3):
+        controls = points[first : first + 4]
+        for step in range(1, _SEGMENTS + 1):
+            part = step / _SEGMENTS
+            rest = 1.0 - part
+            shares = rest**3, 3.0 * rest**2 * part, 3.0 * rest * part**2, part**3
+            yield Point(
+                sum(share * control.x for share, control in zip(shares, controls, strict=True)),
+                sum(share * control.y for share, control in zip(shares, controls, strict=True)),
+            )
+
+
+def _draw_box(state: str, place: BoxPlacement, origin: Point, active: style.Colour | None) -> None:
+    """Draw a state, in a colour if it is active."""
+    draw, theme = imgui.GetWindowDrawList(), imgui.GetStyleColorVec4
+    low = imgui.Vec2(origin.x + place.x, origin.y + place.y)
+    high = imgui.Vec2(origin.x + place.right, origin.y + place.bottom)
+    fill = style.vec4(active) if active else theme(imgui.Col.Button)
+    draw.AddRectFilled(low, high, imgui.GetColorU32(fill), 5.0)
+    ink = style.vec4(style.WHITE) if active else theme(imgui.Col.Text)
+    size = imgui.CalcTextSize(state)
+    middle = Point(origin.x + place.middle.x, origin.y + place.middle.y)
+    corner = imgui.Vec2(middle.x - 0.5 * size.x, middle.y - 0.5 * size.y)
+    draw.AddText(corner, imgui.GetColorU32(ink), state)
+
 
 _EVENTS = (("Time", 0.0), ("Transition", 1.0), ("From", 1.0), ("To", 1.0))
 

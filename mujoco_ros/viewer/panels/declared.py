@@ -12,16 +12,15 @@ from mujoco.studio.implot import implot
 from mujoco_ros.model.panel_items import MOST_COLUMNS
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.client_set import Clients
+from mujoco_ros.viewer.client_set import Clients, FieldKey
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.docks import DockArea
-from mujoco_ros.viewer.message_fields import FieldKey
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.plots.curves import FieldCurves
 from mujoco_ros.viewer.panels.plots.plots import draw_curves
-from mujoco_ros.viewer.panels.pose_fields import PoseFields
+from mujoco_ros.viewer.panels.widgets import PoseFields
 
 _SPAN_S = 10.0
 _TABLE, _PLOT, _BUTTON, _VALUE, _CHOICE = "table", "plot", "button", "value", "choice"
@@ -125,10 +124,10 @@ class DeclaredWindows(Panel):
     def _build_field(
         self, key: tuple[str, ...], node: str, item: FieldInfo
     ) -> tuple[ParameterInfo, Any, bool] | None:
-        """Build the field of a setting, which shows the edited value, else that of the parameter.
+        """Build the field of a setting, with the edited value, else the value of the parameter.
 
         Args:
-            key: That of the edited value.
+            key: Key of the edited value.
             node: Full name of the node with the parameter.
             item: The setting.
 
@@ -165,7 +164,6 @@ class DeclaredWindows(Panel):
         Args:
             key: Topic of the panel, name of the group, and number of the form in it.
             node: Full name of the node with the parameters.
-            form: The form.
             is_active: Whether its service can be called.
         """
         topic, group, number = key

@@ -9,7 +9,7 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
-from mujoco_ros.viewer.clients import DriveClient, Request
+from mujoco_ros.viewer.clients import Request, VelocityClient
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
@@ -33,10 +33,10 @@ class DrivePanel(Panel):
     title = "Drive"
     area = DockArea.RIGHT_BELOW
 
-    def __init__(self, state: SharedState, drive: DriveClient) -> None:
+    def __init__(self, state: SharedState, velocities: VelocityClient) -> None:
         super().__init__(state)
         self.fastest = dict(_FASTEST)
-        self._drive = drive
+        self._velocities = velocities
         self._selected = ""
         self._turn = 0.0
         self._is_driving = False
@@ -44,7 +44,7 @@ class DrivePanel(Panel):
 
     def windows(self) -> Iterator[tuple[str, Callable[[], None]]]:
         """Yield the window, if there is a robot to drive."""
-        if self._drive.topics:
+        if self._velocities.topics:
             yield from super().windows()
         else:
             self._stop()
@@ -75,7 +75,7 @@ class DrivePanel(Panel):
 
     def build(self) -> None:
         """Build the selection of the robot, the pad, the slider and the velocities."""
-        topics = self._drive.topics
+        topics = self._velocities.topics
         if self._selected not in topics:
             self._stop()
             self._selected = topics[0]
@@ -98,7 +98,7 @@ class DrivePanel(Panel):
             forwards, to_left = ahead * fastest["forwards"], left * fastest["left"]
             turn = self._turn * fastest["turn"]
             self._is_driving = True
-            self._request = self._drive.drive(
+            self._request = self._velocities.command(
                 self._selected, (forwards, to_left, 0.0), (0.0, 0.0, turn)
             )
             widgets.text(f"{forwards:.2f} m/s ahead, {to_left:.2f} m/s left, {turn:.2f} rad/s")
@@ -118,7 +118,7 @@ class DrivePanel(Panel):
     def _stop(self) -> None:
         if self._is_driving:
             self._is_driving = False
-            self._drive.stop(self._selected)
+            self._velocities.stop(self._selected)
 
 
 def _pad() -> tuple[float, float, bool]:

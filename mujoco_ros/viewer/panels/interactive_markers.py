@@ -1,4 +1,4 @@
-"""The panel "Interactive markers": selects, moves and presses those of other nodes."""
+"""The panel "Interactive markers": selects, moves and presses markers of other nodes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -13,25 +13,26 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient
 from mujoco_ros.viewer.docks import DockArea
-from mujoco_ros.viewer.drag_handles import DragHandles
-from mujoco_ros.viewer.gizmo import Handle
-from mujoco_ros.viewer.interactive_markers.constraints import (
+from mujoco_ros.viewer.drag_handles import DragHandles, Handle
+from mujoco_ros.viewer.framing import ScreenProjection
+from mujoco_ros.viewer.marker_constraints import (
     allowed,
     control_handles,
     moving_control,
 )
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerClient,
     InteractiveMarkerInfo,
     MarkerKey,
     MarkerMenuEntry,
 )
+from mujoco_ros.viewer.message_shapes import printable
 from mujoco_ros.viewer.overlays.drawn import Frames
-from mujoco_ros.viewer.overlays.overlay_scene import viewed_scene
+from mujoco_ros.viewer.overlays.shapes import viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.pose_fields import PoseFields
 from mujoco_ros.viewer.panels.widgets import (
+    PoseFields,
     button,
     child,
     disabled,
@@ -40,8 +41,6 @@ from mujoco_ros.viewer.panels.widgets import (
     tree,
     visible_rows,
 )
-from mujoco_ros.viewer.printable_text import printable
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import BAD, MODEL_LIST_HEIGHT, WARNING
 from mujoco_ros.viewer.web.page import PageHalted, PanelsHidden
 
@@ -113,7 +112,9 @@ class InteractiveMarkersPanel(Panel):
             self._release()  # frames of a past state are elsewhere now
             return
         self._reference = reference
-        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        projection = ScreenProjection.of_camera(
+            viewer.model, viewer.data, viewer.camera, size.x, size.y
+        )
         frame = reference @ marker.pose
         moved = self._handles.build(frame, projection)
         held = self._handles.held
@@ -187,7 +188,11 @@ class InteractiveMarkersPanel(Panel):
         if marker.menu:
             imgui.SeparatorText("Menu")
             name = next(
-                (it.name for it in marker.controls if it.mode is InteractionMode.MENU),
+                (
+                    control.name
+                    for control in marker.controls
+                    if control.mode is InteractionMode.MENU
+                ),
                 marker.controls[0].name if marker.controls else "",
             )
             self._build_menu(marker.menu, partial(self._markers.select, key, name))
@@ -220,14 +225,14 @@ class InteractiveMarkersPanel(Panel):
     def _build_menu(
         self, entries: Sequence[MarkerMenuEntry], choose: Callable[[int], object]
     ) -> None:
-        for it in entries:
-            with scope(str(it.number)):
-                if it.entries:
-                    with tree(it.title) as is_open:
+        for entry in entries:
+            with scope(str(entry.number)):
+                if entry.entries:
+                    with tree(entry.title) as is_open:
                         if is_open:
-                            self._build_menu(it.entries, choose)
-                elif button(it.title, enabled=it.is_selectable, tip=_tip(it)):
-                    choose(it.number)
+                            self._build_menu(entry.entries, choose)
+                elif button(entry.title, enabled=entry.is_selectable, tip=_tip(entry)):
+                    choose(entry.number)
 
     def _marker(self) -> InteractiveMarkerInfo | None:
         """Return the selected marker, if it is there."""

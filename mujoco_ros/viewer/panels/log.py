@@ -12,8 +12,8 @@ from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import LogLine
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.panels import widgets
-from mujoco_ros.viewer.panels.formats import format_stamp
 from mujoco_ros.viewer.panels.panel import Panel
+from mujoco_ros.viewer.panels.widgets import format_stamp
 
 LEVELS = {"debug": 10, "info": 20, "warn": 30, "error": 40, "fatal": 50}
 _NAMES = {level: name for name, level in LEVELS.items()}

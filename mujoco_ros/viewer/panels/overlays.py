@@ -1,4 +1,4 @@
-"""The panel "Overlays": selects and draws the overlays in the scene."""
+"""The panel "Overlays": selects and draws the overlays in the scene, and lists contacts."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -9,35 +9,57 @@ import numpy as np
 from mujoco.studio import messages
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.sim.observer import contact_forces
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import DrawingClient, ParameterClient, wrench_sign
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.file_request import files_of_clients
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.message_shapes import MOST_DRAWN
-from mujoco_ros.viewer.overlays.balance import balance
-from mujoco_ros.viewer.overlays.cameras import fields_of_view
-from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts
-from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
-from mujoco_ros.viewer.overlays.forces import applied, contacts, sensed
-from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.joint_paths import JointPaths
+from mujoco_ros.viewer.overlays.drawn import Frames, PlacedText, drawn, placed_texts, tf_frames
+from mujoco_ros.viewer.overlays.entity_marks import EntityMarks, Ghost
 from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale, viewed_scene
-from mujoco_ros.viewer.overlays.tf_frames import tf_frames
-from mujoco_ros.viewer.panels.contact_table import build_contacts
+from mujoco_ros.viewer.overlays.robot_overlays import (
+    JointPaths,
+    applied,
+    balance,
+    contacts,
+    fields_of_view,
+    sensed,
+)
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale, viewed_scene
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.widgets import coloured, text, tree
-from mujoco_ros.viewer.projection import ScreenProjection
+from mujoco_ros.viewer.panels.widgets import cell, coloured, number_cell, table, text, tree
 from mujoco_ros.viewer.style import SHADOW, WARNING, packed
 from mujoco_ros.viewer.web.page import PanelsHidden
+
+_MOST = 20
+"""Contacts that are listed."""
+
+
+def build_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Build a row per contact, with both bodies and the force between them; the largest first."""
+    found = contact_forces(model, data)
+    forces = np.linalg.norm(found.forces, axis=1)
+    if not len(forces):
+        text("No contacts.")
+        return
+    with table("contacts", [("Body", 1.0), ("Body", 1.0), ("Force", 0.0)]) as is_open:
+        for index in np.argsort(-forces)[:_MOST] if is_open else ():
+            for body in found.bodies[index]:
+                cell(model.body(int(body)).name or f"body {body}")
+            number_cell(f"{forces[index]:.1f} N")
+    if len(forces) > _MOST:
+        text(f"{len(forces) - _MOST} more")
+
 
 _LOG = logging.getLogger(__name__)
 _MM = 1e3
 _TF = "TF frames"
 _SCALE_RANGE = (0.01, 1000.0)
 _MOST_NAMED = 5
-"""Unknown frames, and meshes that are not drawn, that are named."""
+"""Most unknown frames, and most meshes that are not drawn, that the window names."""
 
 Draw = Callable[[OverlayScene, Scale], list[mujoco.MjvGeom]]
 
@@ -79,7 +101,7 @@ class OverlaysPanel(Panel):
                 fields_of_view,
                 "What each camera shows, with the images\nof those that are selected in Cameras.",
             ),
-            _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand those of all bodies."),
+            _TF: (self._tf_frames, "All frames of /tf and /tf_static,\nand of all bodies."),
         }
         self.shown = {name: name == "External wrenches" for name in self._overlays}
         self.scale = Scale()
@@ -149,7 +171,7 @@ class OverlaysPanel(Panel):
 
     def _build_texts(self, width: float, height: float) -> None:
         viewer, canvas = self.viewer, imgui.GetBackgroundDrawList()
-        projection = ScreenProjection.of(
+        projection = ScreenProjection.of_camera(
             *(viewer.model, viewer.data, viewer.camera), width=width, height=height
         )
         for position, words, colour in self._texts:

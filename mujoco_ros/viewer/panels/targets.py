@@ -10,9 +10,9 @@ from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer.clients import CommandClient, Request
 from mujoco_ros.viewer.docks import DockArea
 from mujoco_ros.viewer.drag_handles import DragHandles
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.panels.panel import Panel
 from mujoco_ros.viewer.panels.widgets import button, request_result, scope, text
-from mujoco_ros.viewer.projection import ScreenProjection
 from mujoco_ros.viewer.style import COORDINATE_GAP, WARNING
 
 _SPEED_M = 0.002
@@ -65,7 +65,9 @@ class TargetsPanel(Panel):
         viewer, size = self.viewer, imgui.GetIO().DisplaySize
         if size.x <= 0 or size.y <= 0:
             return
-        projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, size.x, size.y)
+        projection = ScreenProjection.of_camera(
+            viewer.model, viewer.data, viewer.camera, size.x, size.y
+        )
         for name, frame in list(self.targets.items()):
             moved = self._handles.setdefault(name, DragHandles(name)).build(frame, projection)
             if not moved.equals(frame):

@@ -1,15 +1,39 @@
-"""Blocks of Dear ImGui as context managers, and widgets that several panels use."""
+"""Blocks of Dear ImGui as context managers, widgets that several panels use, and formats."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager as Block
 from contextlib import contextmanager, nullcontext
+from datetime import datetime
 from typing import Any
 
+import numpy as np
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco.studio.implot import implot
 
+from mujoco_ros.model.pose import PoseConfig, quaternion_wxyz, rpy_of
 from mujoco_ros.viewer.clients import Request
 from mujoco_ros.viewer.style import BAD, COORDINATE_GAP, Colour, packed, vec4
+
+_LATEST_SIMULATED_S = 1e8
+"""Larger time stamps are on the system clock, which counts from 1970."""
+
+
+def format_stamp(time: float) -> str:
+    """Return a simulated time in seconds, and a system time as the local time of day."""
+    if time < _LATEST_SIMULATED_S:
+        return f"{time:.2f} s"
+    return datetime.fromtimestamp(time).astimezone().strftime("%H:%M:%S")
+
+
+def format_speed(factor: float) -> str:
+    """Return a real-time factor; 0 is as fast as possible."""
+    return f"{factor:g}x" if factor > 0.0 else "as fast as possible"
+
+
+def format_decimals(value: float, digits: int) -> str:
+    """Return a number with a fixed number of decimals, and zero without a sign."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
 
 Column = tuple[str, float]
 """Label, and share of the remaining width; 0 fits the contents."""
@@ -253,3 +277,53 @@ def fits_in_row(label: str) -> bool:
     width = imgui.CalcTextSize(label).x + 2.0 * style.FramePadding.x
     end = imgui.GetWindowPos().x + imgui.GetWindowWidth() - style.WindowPadding.x
     return bool(imgui.GetItemRectMax().x + style.ItemSpacing.x + width <= end)
+
+
+_SMALLEST_NORM = 1e-6
+_ROWS = (("xyz [m]", ("x", "y", "z")), ("rpy [deg]", ("roll", "pitch", "yaw")))
+"""Caption of each row, and the names of its numbers."""
+
+Numbers = tuple[float, ...]
+
+
+class PoseFields:
+    """Builds the fields of a pose, and keeps the angles as they were entered.
+
+    Several angles can be the same orientation, so the others would change while one is entered.
+    """
+
+    def __init__(self) -> None:
+        self._entered: tuple[Numbers, Numbers] = ((), ())  # quaternion, and its angles [deg]
+
+    def build(self, name: str, pose: Sequence[float]) -> tuple[Numbers, bool]:
+        """Build the fields.
+
+        Args:
+            name: Their identifier in the window.
+            pose: Position [m] and quaternion (xyzw).  # (7,)
+
+        Returns:
+            The pose, with the same numbers where nothing was entered, and whether an edit is done.
+        """
+        quat = tuple(pose[3:])
+        shown = self._angles(quat)
+        (position, is_moved), (angles, is_turned) = (
+            number_row([f"##{name}.{axis}" for axis in names], values, caption, names)
+            for (caption, names), values in zip(_ROWS, (pose[:3], shown), strict=True)
+        )
+        if angles != shown:
+            roll, pitch, yaw = np.radians(angles)
+            w, x, y, z = map(float, quaternion_wxyz(PoseConfig(rpy=(roll, pitch, yaw))))
+            quat = (x, y, z, w)
+            self._entered = quat, angles
+        return (*position, *quat), is_moved or is_turned
+
+    def _angles(self, quat: Numbers) -> Numbers:
+        """Return roll, pitch and yaw of a quaternion (xyzw) [deg]."""
+        entered, angles = self._entered
+        if entered == quat:
+            return angles
+        x, y, z, w = quat
+        if not _SMALLEST_NORM < float(np.linalg.norm(quat)) < np.inf:
+            return (0.0, 0.0, 0.0)
+        return tuple(map(float, np.degrees(rpy_of(np.array([w, x, y, z])))))

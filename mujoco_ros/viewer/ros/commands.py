@@ -1,14 +1,16 @@
-"""Commands to the simulator: joint references, pulls, mocap bodies and target frames."""
+"""Commands to the simulator: joints, pulls, mocap bodies, target frames, and velocities."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any
 
 import mujoco
 import numpy as np
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, TwistStamped
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -16,16 +18,98 @@ from visualization_msgs.msg import InteractiveMarkerFeedback
 
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.pull import Pull
-from mujoco_ros.model.naming import in_namespace, topic_token
+from mujoco_ros.model.naming import in_namespace, joint_name, topic_token
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import topic_pub
-from mujoco_ros.viewer.ros.state_setter import StateSetter
+from mujoco_ros.viewer.clients import Request, Vector
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request, service_call, topic_pub
+from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.conversions import pose_message, stamp
 from mujoco_ros.wire.names import MOVE, PULL, TURN, WORLD
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
+from mujoco_ros.wire.service_caller import ServiceCaller
+
+
+class StateSetter:
+    """Sets values by ``~/set_joints``, one request at a time with the newest values.
+
+    A drag has more frames than the simulator needs to answer. Any thread may call the methods.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        caller: ServiceCaller,
+        requests: Requests,
+        parameters: SimulatorParameters,
+    ) -> None:
+        """Use the service of the node that has the `parameters`; `node` is the viewer's own."""
+        self._post = partial(later, node)
+        self._caller, self._requests, self._parameters = caller, requests, parameters
+        self._wanted: dict[str, Any] = {}
+        self._is_waiting = False
+
+    def set_joints(self, namespace: str, positions: Mapping[str, float]) -> None:
+        """Set positions of joints of a robot [rad or m]."""
+        self._add(
+            {
+                f"{joint_name(namespace, name)}.position": float(value)
+                for name, value in positions.items()
+            }
+        )
+
+    def set_pose(self, frame: str, position: np.ndarray, quat_wxyz: np.ndarray) -> None:
+        """Set the pose of the entity whose root body has a TF frame, in the world."""
+        w, x, y, z = (float(value) for value in quat_wxyz)
+        self._add({f"{frame}.pose": [*(float(value) for value in position), x, y, z, w]})
+
+    def set(self, name: str, values: Mapping[str, Any]) -> Request:
+        """Set values by their names in ``~/set_joints``, at one instant.
+
+        Args:
+            name: The request as it is displayed.
+        """
+        values = dict(values)
+        return self._requests.submit(
+            name, lambda request: self._call(values, request, request.complete)
+        )
+
+    def _add(self, values: Mapping[str, Any]) -> None:
+        self._post(self._collect, dict(values))
+
+    def _collect(self, values: Mapping[str, Any]) -> None:
+        self._wanted |= values
+        if not self._is_waiting:
+            self._send()
+
+    def _send(self) -> None:
+        values, self._wanted = self._wanted, {}
+        self._is_waiting = True
+        name = f"set {', '.join(values)}"
+        self._requests.submit(name, lambda request: self._call_next(values, request))
+
+    def _call_next(self, values: Mapping[str, Any], request: Request) -> None:
+        def report(ok: bool, reason: str) -> None:
+            request.complete(ok, reason)
+            self._is_waiting = False
+            if self._wanted:
+                self._send()
+
+        self._call(values, request, report)
+
+    def _call(
+        self, values: Mapping[str, Any], request: Request, on_done: Callable[[bool, str], object]
+    ) -> None:
+        service, message = f"{self._parameters.simulator}/set_joints", atomic_request(values)
+        request.command = service_call(SetParametersAtomically, service, message)
+        self._caller.call(
+            SetParametersAtomically,
+            service,
+            message,
+            lambda response: on_done(response.result.successful, response.result.reason),
+            lambda reason: on_done(False, reason),
+        )
+
 
 REPEAT_S = 0.05
 """Period of repeated messages: feedback of a pull, velocities; what they move stops without."""
@@ -180,3 +264,109 @@ def _pose_stamped(position: np.ndarray, quat_wxyz: np.ndarray) -> PoseStamped:
     message = PoseStamped(pose=pose_message(position, quat_wxyz))
     message.header.frame_id = WORLD
     return message
+
+
+_TYPE = "geometry_msgs/msg/TwistStamped"
+_ROBOT, _TOOL = "cmd_vel", "target_twist"
+_FRAMES = {_ROBOT: "", _TOOL: "world"}
+"""Frame of the velocity by the last name of its topic."""
+_CONTROLLER, _POSE = "/cartesian_controller", "/current_pose"
+_GRAPH_S, _EXPIRES_S = 1.0, 1.0
+"""Period of the search, and age at which a command ends [s]."""
+_ZERO: Vector = (0.0, 0.0, 0.0)
+
+
+class VelocityPublisher:
+    """Publishes the velocity of each topic again and again while it is commanded.
+
+    Any thread may call `command` and `stop`.
+
+    Attributes:
+        topics: The topics ``cmd_vel`` that something subscribes to.
+        tool_topics: Topics ``target_twist`` of Cartesian controllers.
+    """
+
+    def __init__(self, requests: Requests, endpoints: Endpoints, now: Callable[[], float]) -> None:
+        """Publish with the node of `endpoints`; `now` returns the simulated time [s]."""
+        self.topics: Sequence[str] = ()
+        self.tool_topics: Sequence[str] = ()
+        self._requests, self._endpoints, self._now = requests, endpoints, now
+        self._commanded: dict[str, tuple[tuple[Vector, Vector], float, Request]] = {}
+        self._publishers: dict[str, Publisher] = {}
+        self._search_at = self._publish_at = 0.0
+
+    @property
+    def is_driving(self) -> bool:
+        """Whether a velocity is commanded."""
+        return bool(self._commanded)
+
+    def command(self, topic: str, linear: Vector, angular: Vector) -> Request:
+        """Publish a velocity until `stop`, or until a second after the last call [m/s, rad/s].
+
+        The request is the same one until then.
+        """
+        commanded = self._commanded.get(topic)
+        request = self._requests.report(f"drive {topic}") if commanded is None else commanded[2]
+        end = time.monotonic() + _EXPIRES_S
+        self._commanded[topic] = (linear, angular), end, request
+        return request
+
+    def stop(self, topic: str) -> None:
+        """Publish a velocity of zero, once, if another one is commanded on the topic."""
+        if self._commanded.pop(topic, None) is not None:
+            later(self._endpoints.node, self._publish, topic, _ZERO, _ZERO)
+
+    def stop_all(self) -> None:
+        """Stop on all topics."""
+        for topic in list(self._commanded):
+            self.stop(topic)
+
+    def tick(self, now: float) -> None:
+        """Publish and search when due; `now` is monotonic [s]."""
+        if now >= self._search_at:
+            self._search_at = now + _GRAPH_S
+            self._search()
+        if not self._commanded or now < self._publish_at:
+            return
+        self._publish_at = now + REPEAT_S
+        for topic, (velocity, end, request) in list(self._commanded.items()):
+            if now > end:  # the page does not respond
+                self.stop(topic)
+            else:
+                message = self._publish(topic, *velocity)
+                request.command = topic_pub(topic, message, rate_hz=1.0 / REPEAT_S)
+
+    def _search(self) -> None:
+        node, found = self._endpoints.node, {name: list[str]() for name in _FRAMES}
+        for topic, types in sorted(node.get_topic_names_and_types()):
+            name = _last_name(topic)
+            if (
+                name in found
+                and _TYPE in types
+                and node.count_subscribers(topic)
+                and self._has_frame(topic)
+            ):
+                found[name].append(topic)
+        self.topics, self.tool_topics = tuple(found[_ROBOT]), tuple(found[_TOOL])
+
+    def _has_frame(self, topic: str) -> bool:
+        """Return false for a controller of the simulator without a frame, which moves nothing."""
+        controller = topic.removesuffix(f"/{_TOOL}")
+        if not controller.endswith(_CONTROLLER):
+            return True
+        return bool(self._endpoints.node.count_publishers(f"{controller}{_POSE}"))
+
+    def _publish(self, topic: str, linear: Vector, angular: Vector) -> TwistStamped:
+        if topic not in self._publishers:
+            self._publishers[topic] = self._endpoints.publisher(TwistStamped, topic, RELIABLE)
+        message = TwistStamped()
+        message.header.stamp = stamp(self._now())
+        message.header.frame_id = _FRAMES[_last_name(topic)]
+        for vector, values in ((message.twist.linear, linear), (message.twist.angular, angular)):
+            vector.x, vector.y, vector.z = values
+        self._publishers[topic].publish(message)
+        return message
+
+
+def _last_name(topic: str) -> str:
+    return topic.rpartition("/")[2]

@@ -15,8 +15,7 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
 from mujoco_ros.viewer.clients import ParameterInfo, Request
 from mujoco_ros.viewer.panel_descriptions import PanelInfo, panel_info, table_rows
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import parameter_set, service_call
+from mujoco_ros.viewer.ros.requests import Requests, parameter_set, service_call
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.wire.names import PANEL
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
@@ -64,7 +63,9 @@ class DeclaredPanels:
         """Set a parameter of the node of a panel."""
         parameters = self._of(node)
         if parameters is None:  # it ended in this moment
-            return self._requests.submit(f"set {parameter}", lambda it: it.fail(f"{node} is gone"))
+            return self._requests.submit(
+                f"set {parameter}", lambda request: request.fail(f"{node} is gone")
+            )
         return parameters.set({parameter: value})
 
     def send_form(self, label: str, node: str, values: Mapping[str, Any], service: str) -> Request:
@@ -78,7 +79,7 @@ class DeclaredPanels:
         """
         parameters = self._of(node)
         if parameters is None:
-            return self._requests.submit(label, lambda it: it.fail(f"{node} is gone"))
+            return self._requests.submit(label, lambda request: request.fail(f"{node} is gone"))
         if not service:
             return parameters.set(values)
 

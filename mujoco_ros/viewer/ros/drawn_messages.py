@@ -14,9 +14,14 @@ from trajectory_msgs.msg import JointTrajectory
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.message_shapes import JointPath, Shape, ShapeKind
-from mujoco_ros.viewer.printable_text import printable
-from mujoco_ros.viewer.triangles import simplified, triangle_axes
+from mujoco_ros.viewer.message_shapes import (
+    JointPath,
+    Shape,
+    ShapeKind,
+    printable,
+    simplified,
+    triangle_axes,
+)
 
 _LOG = logging.getLogger(__name__)
 MOST_SHAPES = 500
@@ -71,12 +76,12 @@ def marker_changes(message: Marker | MarkerArray) -> list[MarkerChange]:
     markers = message.markers[:MOST_SHAPES] if isinstance(message, MarkerArray) else [message]
     return [
         MarkerChange(
-            it.action,
-            (it.ns, it.id),
-            it,
-            it.lifetime.sec + 1e-9 * it.lifetime.nanosec,
+            marker.action,
+            (marker.ns, marker.id),
+            marker,
+            marker.lifetime.sec + 1e-9 * marker.lifetime.nanosec,
         )
-        for it in markers
+        for marker in markers
     ]
 
 
@@ -91,7 +96,7 @@ def note_merged(marker: Marker, source: str, noted: set[str]) -> None:
     Args:
         marker: Any marker.
         source: Name of its topic or server.
-        noted: Sources of which one was logged.
+        noted: Sources with a message in the log.
     """
     has_many = marker.type == Marker.TRIANGLE_LIST and len(marker.points) // 3 > MOST_SHAPES
     if has_many and source not in noted:
@@ -126,10 +131,12 @@ def _marker(marker: Marker) -> Iterator[Shape]:
             )
         return
     has_colours = len(marker.colors) == len(marker.points)
-    points = [at + axes @ (it.x, it.y, it.z) for it in _kept(marker.type, marker.points)]
+    points = [
+        at + axes @ (point.x, point.y, point.z) for point in _kept(marker.type, marker.points)
+    ]
     colours = [colour] * len(points)
     if has_colours:
-        colours = [_colour(it) for it in _kept(marker.type, marker.colors)]
+        colours = [_colour(colour) for colour in _kept(marker.type, marker.colors)]
     if marker.type in _LISTS:
         if marker.type == Marker.POINTS:
             size = np.full(3, size[0])
@@ -155,11 +162,13 @@ def _marker(marker: Marker) -> Iterator[Shape]:
 
 
 def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) -> Iterator[Shape]:
-    """Yield triangles; `axes` are those of the marker, as long as its scale."""
+    """Yield triangles; `axes` are the marker's axes, as long as its scale."""
     count = len(marker.points) // 3
     read = np.arange(0, count, max(1, -(-count // _MOST_READ)))
-    points = [marker.points[3 * it + corner] for it in read for corner in range(3)]
-    vertices = np.array([(it.x, it.y, it.z) for it in points]).reshape(-1, 3) @ axes.T + at
+    points = [marker.points[3 * triangle + corner] for triangle in read for corner in range(3)]
+    vertices = (
+        np.array([(point.x, point.y, point.z) for point in points]).reshape(-1, 3) @ axes.T + at
+    )
     if not len(read) or not np.isfinite(vertices).all():
         return
     faces = np.arange(len(vertices)).reshape(-1, 3)
@@ -168,10 +177,10 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
     has_area, drawn = triangle_axes(corners)
     given, colours = len(marker.colors), [colour] * len(kept)
     if given == len(marker.points):  # of the corners
-        each = [marker.colors[3 * it : 3 * it + 3] for it in read[kept]]
-        colours = [tuple(np.mean([_colour(it) for it in three], axis=0)) for three in each]
+        each = [marker.colors[3 * triangle : 3 * triangle + 3] for triangle in read[kept]]
+        colours = [tuple(np.mean([_colour(colour) for colour in three], axis=0)) for three in each]
     elif given == count:
-        colours = [_colour(marker.colors[it]) for it in read[kept]]
+        colours = [_colour(marker.colors[triangle]) for triangle in read[kept]]
     for index, edges in zip(np.flatnonzero(has_area), drawn, strict=True):
         yield Shape(
             kind=ShapeKind.TRIANGLE,
@@ -183,7 +192,7 @@ def _triangles(marker: Marker, axes: np.ndarray, at: np.ndarray, colour: Any) ->
 
 
 def _path(message: Path) -> Iterator[Shape]:
-    places = [pose_of(it.pose).position for it in _thinned(message.poses)]
+    places = [pose_of(stamped.pose).position for stamped in _thinned(message.poses)]
     for start, end in pairwise(places):
         yield _connection(ShapeKind.LINE, message.header.frame_id, start, end, _LINE, _PATH)
 
@@ -199,11 +208,13 @@ def _pose_stamped(message: PoseStamped) -> Iterator[Shape]:
 
 def _wrench(message: WrenchStamped) -> Iterator[Shape]:
     wrench, frame = message.wrench, message.header.frame_id
-    for kind, it, colour in (
+    for kind, vector, colour in (
         (ShapeKind.FORCE, wrench.force, _FORCE),
         (ShapeKind.TORQUE, wrench.torque, _TORQUE),
     ):
-        yield _connection(kind, frame, np.zeros(3), np.array([it.x, it.y, it.z]), _ARROW, colour)
+        yield _connection(
+            kind, frame, np.zeros(3), np.array([vector.x, vector.y, vector.z]), _ARROW, colour
+        )
 
 
 def _scan(message: LaserScan) -> Iterator[Shape]:
@@ -222,11 +233,11 @@ def _scan(message: LaserScan) -> Iterator[Shape]:
 
 
 def _cloud(message: PointCloud2) -> Iterator[Shape]:
-    fields = {it.name: it for it in message.fields}
-    if not all(it in fields and fields[it].datatype == PointField.FLOAT32 for it in "xyz"):
+    fields = {field.name: field for field in message.fields}
+    if not all(axis in fields and fields[axis].datatype == PointField.FLOAT32 for axis in "xyz"):
         return
     step, width = message.point_step, message.width
-    is_whole = max(fields[it].offset for it in "xyz") + 4 <= step
+    is_whole = max(fields[axis].offset for axis in "xyz") + 4 <= step
     is_whole &= width * step <= message.row_step
     is_whole &= message.height * message.row_step <= len(message.data)
     if not (is_whole and width and message.height):
@@ -236,14 +247,14 @@ def _cloud(message: PointCloud2) -> Iterator[Shape]:
         {
             "names": list("xyz"),
             "formats": [number] * 3,
-            "offsets": [fields[it].offset for it in "xyz"],
+            "offsets": [fields[axis].offset for axis in "xyz"],
             "itemsize": message.point_step,
         }
     )
     rows = np.frombuffer(message.data, np.uint8)[: message.height * message.row_step]
     rows = rows.reshape(message.height, message.row_step)[:, : message.width * message.point_step]
     values = np.ascontiguousarray(rows).view(kind).ravel()
-    points = np.stack([values[it] for it in "xyz"], axis=1).astype(float)
+    points = np.stack([values[axis] for axis in "xyz"], axis=1).astype(float)
     yield from _points(message.header.frame_id, points[np.isfinite(points).all(axis=1)])
 
 
@@ -278,11 +289,11 @@ def _colour(message: Any) -> tuple[float, float, float, float]:
 
 
 def _kept(kind: int, items: Any) -> Any:
-    """Return every n-th of too many points of a marker, or every n-th pair of those of lines."""
+    """Return every n-th of too many points of a marker, or every n-th pair of points of lines."""
     if kind != Marker.LINE_LIST:
         return _thinned(items)
     step = 2 * _step(len(items) // 2)
-    return [it for first in range(0, len(items) - 1, step) for it in items[first : first + 2]]
+    return [item for first in range(0, len(items) - 1, step) for item in items[first : first + 2]]
 
 
 def _thinned(items: Any) -> Any:
@@ -296,10 +307,16 @@ def _step(count: int) -> int:
 
 def _finite(shapes: Iterator[Shape]) -> Iterator[Shape]:
     """Yield the shapes whose numbers are finite."""
-    for it in shapes:
-        numbers = (it.position, it.axes.ravel(), it.size, it.end, (it.width, *it.colour))
-        if all(np.isfinite(part).all() for part in numbers):
-            yield it
+    for shape in shapes:
+        numbers = (
+            shape.position,
+            shape.axes.ravel(),
+            shape.size,
+            shape.end,
+            (shape.width, *shape.colour),
+        )
+        if all(np.isfinite(array).all() for array in numbers):
+            yield shape
 
 
 MARKERS: Mapping[str, Any] = {
@@ -329,7 +346,7 @@ AT_ONCE = (*MARKERS, INTERACTIVE, JOINT_PATH, "nav_msgs/msg/Path")
 
 
 def shapes_of(name: str, message: Any) -> tuple[Shape, ...]:
-    """Return the shapes of a message of a type, of which the newest is drawn."""
+    """Return the shapes of a message of a type; only the newest message is drawn."""
     return tuple(_finite(_LATEST[name][1](message)))
 
 
@@ -345,9 +362,9 @@ def joint_path(message: JointTrajectory, time: float) -> JointPath | None:
         return None
     step = max(1, -(-count // _MOST_POINTS))
     kept = [*message.points[: count - 1 : step], message.points[-1]]
-    if any(len(it.positions) != len(names) for it in kept):
+    if any(len(point.positions) != len(names) for point in kept):
         return None
-    positions = np.array([it.positions for it in kept])
+    positions = np.array([point.positions for point in kept])
     if not np.isfinite(positions).all():
         return None
     last, stamp = message.points[-1].time_from_start, message.header.stamp

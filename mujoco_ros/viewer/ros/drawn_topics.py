@@ -54,13 +54,12 @@ _KEPT_S = 5.0
 
 
 class FrameTree:
-    """Frames of /tf_static, and those of /tf that are needed or whose parent is.
+    """Frames of /tf_static, and frames of /tf that are needed or whose parent is.
 
-    A simulator may publish many frames 1000 times a second, so /tf is subscribed only while a frame
-    is needed, or all are, and only messages that contain its name are deserialized: the newest of
-    those that begin and end with the same frames. A frame of /tf that is not received for some
-    seconds is dropped; a pause of the simulation does not count, since its nodes may publish
-    nothing then.
+    A simulator may publish many frames 1000 times a second. So /tf is subscribed only while frames
+    are needed. Of the messages that contain a needed name, only the newest one with the same first
+    and last frame is deserialized. A frame of /tf that is not received for some seconds is dropped;
+    a pause of the simulation does not count, since its nodes may publish nothing then.
 
     Attributes:
         frames: Frames by name, as of the last tick.
@@ -149,19 +148,20 @@ def _read(
         The names of the added frames.
     """
     added = []
-    for it in message.transforms:
-        if needed is not None and needed.isdisjoint((it.child_frame_id, it.header.frame_id)):
+    for transform in message.transforms:
+        child, parent = transform.child_frame_id, transform.header.frame_id
+        if needed is not None and needed.isdisjoint((child, parent)):
             continue
-        p, q = it.transform.translation, it.transform.rotation
+        p, q = transform.transform.translation, transform.transform.rotation
         pose = Pose(position=np.array([p.x, p.y, p.z]), quat_wxyz=np.array([q.w, q.x, q.y, q.z]))
         try:
-            pose.check(it.child_frame_id)
+            pose.check(child)
         except UserInputError:
             continue
-        if it.child_frame_id not in frames and len(frames) >= most:
+        if child not in frames and len(frames) >= most:
             continue
-        frames[it.child_frame_id] = TfFrame(it.header.frame_id, pose.position, pose.quat_wxyz)
-        added.append(it.child_frame_id)
+        frames[child] = TfFrame(parent, pose.position, pose.quat_wxyz)
+        added.append(child)
     return added
 
 
@@ -185,11 +185,10 @@ class _Drawn:
 
     Attributes:
         kind: Type of its messages.
-        qos: That of the subscription.
-        subscription: The subscription.
+        qos: Quality of service of the subscription.
         waiting: Serialized messages.
         markers: Shapes and end of each marker, in simulated time [s].
-        changed: Markers of which the newest shapes are not computed yet.
+        changed: Markers whose newest shapes are not computed yet.
         due_at: When messages are deserialized again [s].
     """
 
@@ -203,7 +202,7 @@ class _Drawn:
 
 
 class DrawnTopics:
-    """Finds topics of messages that can be drawn, and receives those that are shown.
+    """Finds topics of messages that can be drawn, and receives the topics that are shown.
 
     Attributes:
         topics: Types of the topics by name.
@@ -268,9 +267,11 @@ class DrawnTopics:
                 del self._paths[topic]
         for topic, drawn in list(self._drawn.items()):
             if was_reset:
-                drawn.markers = {key: it for key, it in drawn.markers.items() if it[1] == inf}
+                drawn.markers = {
+                    key: marker for key, marker in drawn.markers.items() if marker[1] == inf
+                }
                 drawn.changed = {
-                    key: it for key, it in drawn.changed.items() if key in drawn.markers
+                    key: change for key, change in drawn.changed.items() if key in drawn.markers
                 }
             if now >= drawn.due_at:
                 began = monotonic()
@@ -285,7 +286,7 @@ class DrawnTopics:
     def _search(self) -> None:
         node = self._endpoints.node
         topics = {
-            name: next((it for it in types if _is_drawn(name, it)), "")
+            name: next((kind for kind in types if _is_drawn(name, kind)), "")
             for name, types in node.get_topic_names_and_types()
         }
         # A publisher of trajectories may appear, publish one, and vanish.
@@ -333,7 +334,7 @@ class DrawnTopics:
             return _ANY_PUBLISHER
         offers = self._endpoints.node.get_publishers_info_by_topic(topic)
         depth = _MESSAGE_DEPTH if kind in MARKERS else 1
-        return subscription_qos([it.qos_profile for it in offers], depth)
+        return subscription_qos([offer.qos_profile for offer in offers], depth)
 
     def _update(self, topic: str, drawn: _Drawn, time: float) -> None:
         kind, waiting = TYPES[drawn.kind], drawn.waiting
@@ -360,7 +361,7 @@ class DrawnTopics:
             if time > end:
                 del drawn.markers[key]
                 drawn.changed.pop(key, None)
-        every = (it for shapes, _ in drawn.markers.values() for it in shapes)
+        every = (shape for shapes, _ in drawn.markers.values() for shape in shapes)
         shapes, before = list(islice(every, MOST_DRAWN + 1)), self._shapes.get(topic, ())
         if len(shapes) != len(before) or any(map(is_not, shapes, before)):
             self._shapes[topic] = shapes  # else the same object: what is drawn for it is kept

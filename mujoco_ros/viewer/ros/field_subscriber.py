@@ -18,14 +18,14 @@ from rclpy.subscription import Subscription
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import later
-from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
+from mujoco_ros.viewer.client_set import FieldKey, FieldSample
 from mujoco_ros.wire.qos import message_class, subscription_qos
 
 _LOG = logging.getLogger(__name__)
 
 _PART = re.compile(r"\.?(\w+)(?:\[([^\]]*)\])?")
 _MOST_ELEMENTS, _MOST_FIELDS = 100, 2000
-"""Elements of an array, and fields of a message, that are listed."""
+"""Most elements of an array, and most fields of a message, in the list."""
 _NAMES = "name"
 """Field with the names of the elements of the other arrays of a message, as in JointState."""
 _LARGEST_LAG_S = 3600.0
@@ -56,10 +56,9 @@ def reader(path: str) -> Callable[[Any], float]:
 
 
 def message_time(message: Any, now: float) -> float:
-    """Return the time of a message: that of its stamp [s].
+    """Return the time of a message: its stamp [s].
 
     Args:
-        message: The message.
         now: Simulated time, for a message without a stamp, or with one of another clock [s].
     """
     header = getattr(message, "header", message)
@@ -123,7 +122,6 @@ class _Input:
     Attributes:
         kind: Type of its messages.
         message: Class of its messages.
-        subscription: The subscription.
         reads: Functions that read the watched fields, by path.
     """
 
@@ -134,7 +132,7 @@ class _Input:
 
 
 class FieldSubscriber:
-    """Finds all topics, and receives every message of those with watched fields.
+    """Finds all topics, and receives every message of topics with watched fields.
 
     Any thread may call the public methods but `tick`.
 
@@ -171,7 +169,7 @@ class FieldSubscriber:
         self._watched = watched
         later(self._endpoints.node, self._match)
 
-    def take(self) -> Sequence[FieldSample]:
+    def take_samples(self) -> Sequence[FieldSample]:
         """Return the samples since the last call, oldest first."""
         samples = self._samples
         return [samples.popleft() for _ in range(len(samples))]
@@ -191,7 +189,7 @@ class FieldSubscriber:
         """Return the type of a topic: of several, the first that is published."""
         if len(kinds) > 1:
             offers = self._endpoints.node.get_publishers_info_by_topic(topic)
-            kinds = sorted({it.topic_type for it in offers}) or kinds
+            kinds = sorted({offer.topic_type for offer in offers}) or kinds
         return kinds[0]
 
     def _match(self) -> None:
@@ -212,7 +210,7 @@ class FieldSubscriber:
         offers = self._endpoints.node.get_publishers_info_by_topic(topic)
         if message is None or not offers:
             return
-        qos = subscription_qos([it.qos_profile for it in offers], _DEPTH)
+        qos = subscription_qos([offer.qos_profile for offer in offers], _DEPTH)
         receive = partial(self._receive, topic)
         try:
             subscription = self._endpoints.subscription(message, topic, receive, qos, raw=True)

@@ -19,18 +19,20 @@ from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rclpy_ext.executor import Executor, guarded, later
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import LogLine
-from mujoco_ros.viewer.ros.commands import REPEAT_S, CommandPublisher
+from mujoco_ros.viewer.ros.commands import (
+    REPEAT_S,
+    CommandPublisher,
+    StateSetter,
+    VelocityPublisher,
+)
 from mujoco_ros.viewer.ros.declared_panels import DeclaredPanels
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
-from mujoco_ros.viewer.ros.drive import VelocityPublisher
-from mujoco_ros.viewer.ros.entities import EntityRequests
 from mujoco_ros.viewer.ros.field_subscriber import FieldSubscriber
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers
 from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.run_state import RunStateClient
+from mujoco_ros.viewer.ros.run_state import EntityRequests, RunStateClient
 from mujoco_ros.viewer.ros.simulator_parameters import SimulatorParameters
 from mujoco_ros.viewer.ros.state_machines import StateMachines
-from mujoco_ros.viewer.ros.state_setter import StateSetter
 from mujoco_ros.viewer.ros.thumbnails import ThumbnailSubscriber
 from mujoco_ros.wire.service_caller import ServiceCaller
 
@@ -79,7 +81,6 @@ class ViewerNode:
     """The node ``mujoco_viewer`` and the clients of a simulator, which may start or restart later.
 
     Attributes:
-        node: The node.
         clients: The clients that panels use.
     """
 
@@ -115,14 +116,14 @@ class ViewerNode:
         images = ThumbnailSubscriber(endpoints)
         self._markers = markers = MarkerServers(caller, requests, endpoints)
         drawings = DrawnTopics(endpoints, now, markers)
-        self._drive = drive = VelocityPublisher(requests, endpoints, now)
+        self._velocities = velocities = VelocityPublisher(requests, endpoints, now)
         fields, panel_fields = FieldSubscriber(endpoints, now), FieldSubscriber(endpoints, now)
         declared = DeclaredPanels(caller, requests, endpoints, parameters)
         setter = StateSetter(self.node, caller, requests, parameters)
         self._commands = CommandPublisher(requests, endpoints, now, setter)
-        inputs = (images, drawings, markers, drive, fields, declared, panel_fields)
+        inputs = (images, drawings, markers, velocities, fields, declared, panel_fields)
         ticking = (caller, parameters, run_state, self._commands, machines, *inputs)
-        self._ticks = [guarded(it.tick) for it in ticking]
+        self._ticks = [guarded(client.tick) for client in ticking]
         self.clients = Clients(
             simulation=run_state,
             parameters=parameters,
@@ -132,7 +133,7 @@ class ViewerNode:
             images=images,
             drawings=drawings,
             markers=markers,
-            drive=drive,
+            velocities=velocities,
             fields=fields,
             panels=declared,
             panel_fields=panel_fields,
@@ -156,7 +157,7 @@ class ViewerNode:
         """End the pull and shut the node down."""
         if self._thread.is_alive():
             self._commands.release()
-            self._drive.stop_all()
+            self._velocities.stop_all()
             later(self.node, self._markers.close)
             later(self.node, self._ended.set)
             self._thread.join(_SHUTDOWN_S)
@@ -169,7 +170,9 @@ class ViewerNode:
         while not self._ended.is_set() and self._context.ok():
             try:
                 is_sending = (
-                    self._commands.is_pulling or self._markers.is_sending or self._drive.is_driving
+                    self._commands.is_pulling
+                    or self._markers.is_sending
+                    or self._velocities.is_driving
                 )
                 self._executor.spin_once(timeout_sec=REPEAT_S if is_sending else _TICK_S)
             except Exception:  # would end the thread, and the panels would show outdated data

@@ -16,8 +16,7 @@ from rclpy.qos import qos_profile_parameter_events
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ParameterInfo, Request
-from mujoco_ros.viewer.ros.requests import Requests, atomic_request
-from mujoco_ros.viewer.ros.shell_commands import parameter_set
+from mujoco_ros.viewer.ros.requests import Requests, atomic_request, parameter_set
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 _BATCH = 20
@@ -80,22 +79,22 @@ class SimulatorParameters:
 
         return self._requests.submit(f"set {listing}", send)
 
-    def send(self, values: Mapping[str, Any], done: Callable[[bool, str], object]) -> None:
+    def send(self, values: Mapping[str, Any], on_done: Callable[[bool, str], object]) -> None:
         """Set parameters atomically, in the executor's thread.
 
         Args:
             values: Values by name.
-            done: Called with whether they are set, and the reason if not.
+            on_done: Called with whether they are set, and the reason if not.
         """
         if self._is_closed:
-            done(False, f"{self.simulator} is gone")
+            on_done(False, f"{self.simulator} is gone")
             return
         self._caller.call(
             SetParametersAtomically,
             f"{self.simulator}/set_parameters_atomically",
             atomic_request(values),
-            lambda response: done(response.result.successful, response.result.reason),
-            lambda reason: done(False, reason),
+            lambda response: on_done(response.result.successful, response.result.reason),
+            lambda reason: on_done(False, reason),
         )
 
     def tick(self, now: float) -> None:

@@ -12,8 +12,7 @@ from std_msgs.msg import String
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import ControllerInfo, Request, TransitionInfo
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import service_call
+from mujoco_ros.viewer.ros.requests import Requests, service_call
 from mujoco_ros.wire.qos import LATCHED, RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
 
@@ -85,7 +84,7 @@ class StateMachines:
         self._caller.call(ChangeState, service, message, on_response, request.fail)
 
     def _discover(self) -> None:
-        """Add the machines that appeared and remove those that disappeared."""
+        """Add the machines that appeared, and remove the ones that disappeared."""
         present = {
             service.removesuffix("/change_state")
             for service, kinds in self._node.get_service_names_and_types()

@@ -88,7 +88,7 @@ def _thumbnail(image: Image, key: ImageKey, number: int) -> Thumbnail:
     """Return an image with every n-th pixel.
 
     Raises:
-        ValueError: If the encoding is none of those of a camera.
+        ValueError: If no camera has the encoding.
     """
     if image.encoding not in _PIXELS:
         known = ", ".join(_PIXELS)

@@ -16,11 +16,11 @@ from websockets.frames import CloseCode
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import ImageKey
-from mujoco_ros.viewer.teleop import pages
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.session import ControlSlot, Speeds, TeleopSession
 from mujoco_ros.viewer.teleop.status import PageStatus
 from mujoco_ros.viewer.web.access import Role
+from mujoco_ros.viewer.web.page_files import READ_ONLY
 
 _LOG = logging.getLogger(__name__)
 _PERIOD_S = 0.1
@@ -78,9 +78,9 @@ class TeleopServer:
     async def handle(self, connection: ServerConnection, role: Role) -> None:
         """Handle the connection of a page until it is closed."""
         request = connection.request
-        if request is not None and request.path.endswith(pages.READ_ONLY):
+        if request is not None and request.path.endswith(READ_ONLY):
             role = Role.WATCH
-        if sum(it.role is role for it in self._sessions) >= _MOST_PAGES:
+        if sum(session.role is role for session in self._sessions) >= _MOST_PAGES:
             await connection.close(CloseCode.TRY_AGAIN_LATER, "too many pages")
             return
         session = TeleopSession(
@@ -94,7 +94,9 @@ class TeleopServer:
         )
         self._sessions.add(session)
         # A page that receives slowly must not delay the end of its motion.
-        tasks = [asyncio.create_task(it(connection, session)) for it in (self._send, self._check)]
+        tasks = [
+            asyncio.create_task(task(connection, session)) for task in (self._send, self._check)
+        ]
         for task in tasks:
             task.add_done_callback(partial(_abort, connection))
         try:
@@ -135,11 +137,13 @@ class TeleopServer:
                 "waiting": session.is_waiting,
             }
             changes = {
-                name: it for name, it in values.items() if name not in sent or sent[name] != it
+                name: value
+                for name, value in values.items()
+                if name not in sent or sent[name] != value
             }
-            rows = [it for it in self._status.rows if it[0] > row]
+            rows = [kept for kept in self._status.rows if kept[0] > row]
             if rows:
-                changes["rows"] = [it[1:] for it in rows]
+                changes["rows"] = [row[1:] for row in rows]
             is_newer = collected_at > sent_collected_at
             is_due = changes or (is_newer and self._now() - sent_at > _LONGEST_PAUSE_S)
             if is_due and session.takes_status:
@@ -168,7 +172,7 @@ class TeleopServer:
 
     def _subscribe(self) -> None:
         """Subscribe to the images that a page displays, and to no others."""
-        wanted = {key for it in self._sessions if (key := it.image_key()) is not None}
+        wanted = {key for session in self._sessions if (key := session.image_key()) is not None}
         for key in self._images - wanted:
             self._clients.images.unsubscribe(key)
         for key in wanted - self._images:

@@ -26,14 +26,14 @@ class ControlSlot:
         self.owner: Hashable | None = None
         self.waiting: list[Hashable] = []
 
-    def take(self, page: Hashable) -> None:
+    def take_control(self, page: Hashable) -> None:
         """Give control to a page if it is free."""
         if self.owner is None:
             self.owner = page
 
     def request(self, page: Hashable) -> None:
         """Give control to a page if it is free; else the page waits."""
-        self.take(page)
+        self.take_control(page)
         if page != self.owner and page not in self.waiting:
             self.waiting.append(page)
 
@@ -188,7 +188,7 @@ class TeleopSession:
         if self.is_motion_commanded:
             self.is_motion_commanded = False
             if topic := velocity_topic(self._moved):
-                self._clients.drive.stop(topic)
+                self._clients.velocities.stop(topic)
             else:
                 self._motion.stop()
 
@@ -241,7 +241,7 @@ class TeleopSession:
 
     def _change_control(self, value: Any) -> None:
         actions = {
-            "take": self._slot.take,
+            "take": self._slot.take_control,
             "request": self._slot.request,
             "release": self._slot.release,
             "deny": self._slot.deny,
@@ -253,7 +253,7 @@ class TeleopSession:
         actions[value](self)
 
     def _request_transition(self, value: Any) -> None:
-        if not isinstance(value, list) or [type(it) for it in value] != [str, str]:
+        if not isinstance(value, list) or [type(entry) for entry in value] != [str, str]:
             raise UserInputError("a transition is a list of a controller and a label")
         self._clients.controllers.change_state(*value)
 
@@ -268,7 +268,9 @@ class TeleopSession:
         self._commanded_at = self._now()
         if topic := velocity_topic(name):
             fastest, turning = self._fastest(name)
-            self._clients.drive.drive(topic, _scaled(linear, fastest), _scaled(angular, turning))
+            self._clients.velocities.command(
+                topic, _scaled(linear, fastest), _scaled(angular, turning)
+            )
         else:
             self._motion.command(name, linear, angular, self._commanded_at + _MOTION_S)
 
@@ -281,7 +283,7 @@ class TeleopSession:
 
 
 def _scaled(deflections: Vector, fastest: Vector) -> Vector:
-    x, y, z = (share * it for share, it in zip(deflections, fastest, strict=True))
+    x, y, z = (share * speed for share, speed in zip(deflections, fastest, strict=True))
     return x, y, z
 
 
@@ -292,9 +294,9 @@ def _deflections(name: str, value: Any) -> Vector:
         UserInputError: They are none.
     """
     if not isinstance(value, list) or not (
-        len(value) == 3 and all(type(it) in (int, float) for it in value)
+        len(value) == 3 and all(type(number) in (int, float) for number in value)
     ):
         raise UserInputError(f"{name} is a list of three numbers")
-    if not all(-1 <= it <= 1 for it in value):  # false for NaN
+    if not all(-1 <= number <= 1 for number in value):  # false for NaN
         raise UserInputError(f"the numbers of {name} are from -1 to 1, got {value}")
     return float(value[0]), float(value[1]), float(value[2])

@@ -10,7 +10,7 @@ from mujoco_ros.viewer.client_set import Clients
 from mujoco_ros.viewer.clients import CameraKey, run_status
 from mujoco_ros.viewer.feed import scene_title
 from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.real_time_factor import AchievedFactor
+from mujoco_ros.viewer.panels.simulation import AchievedFactor
 
 _PERIOD_S = 0.1
 _KEPT_ROWS = 300
@@ -67,7 +67,7 @@ class PageStatus:
         if now < self.collected_at + _PERIOD_S:
             return
         self._sample()
-        found = [(it.namespace, it.name) for it in self._state.layout.every_camera]
+        found = [(camera.namespace, camera.name) for camera in self._state.layout.every_camera]
         self.cameras = {"/".join(filter(None, camera)): camera for camera in found}
         clients, factor = self._clients, self._achieved.value
         request = clients.latest_request()
@@ -77,12 +77,19 @@ class PageStatus:
             "run": run_status(clients.simulation, paused=self._state.paused),
             "factor": None if factor is None else round(factor, 2),
             "controllers": [
-                {"name": it.name, "state": it.state, "available": list(it.available)}
-                for it in clients.controllers.known.values()
+                {
+                    "name": controller.name,
+                    "state": controller.state,
+                    "available": list(controller.available),
+                }
+                for controller in clients.controllers.known.values()
             ],
             "movable": [
-                *clients.drive.topics,
-                *(f"{_TOOL}{it.removesuffix(_TOPIC) or '/'}" for it in clients.drive.tool_topics),
+                *clients.velocities.topics,
+                *(
+                    f"{_TOOL}{topic.removesuffix(_TOPIC) or '/'}"
+                    for topic in clients.velocities.tool_topics
+                ),
                 *self._frames(),
             ],
             "cameras": [*self.cameras],
@@ -93,22 +100,22 @@ class PageStatus:
 
     def _sample(self) -> None:
         """Add a row if there are newer samples; other curves start again."""
-        curves = [it for it in self._curves() if len(it.history.times)]
-        names = [[it.plot, it.name] for it in curves]
-        newest = max((float(it.history.times[-1]) for it in curves), default=0.0)
+        curves = [curve for curve in self._curves() if len(curve.history.times)]
+        names = [[curve.plot, curve.name] for curve in curves]
+        newest = max((float(curve.history.times[-1]) for curve in curves), default=0.0)
         if names != self._names or (self._kept and newest < self._kept[-1][1]):
             self._kept.clear()
             self._names = names
         if curves and (not self._kept or newest > self._kept[-1][1]):
-            values = [float(it.history.curve(it.index)[-1]) for it in curves]
+            values = [float(curve.history.curve(curve.index)[-1]) for curve in curves]
             self._number += 1
-            shown = [float(f"{it:.5g}") if math.isfinite(it) else None for it in values]
+            shown = [float(f"{value:.5g}") if math.isfinite(value) else None for value in values]
             self._kept.append((self._number, round(newest, 3), shown))
         self.rows = tuple(self._kept)
 
 
 def is_tool(name: str) -> bool:
-    """Return whether a name on the pages is that of a tool."""
+    """Return whether a name on the pages belongs to a tool."""
     return name.startswith(_TOOL)
 
 

@@ -66,7 +66,7 @@ class AccessTokens:
     def role(self, headers: Headers, cookie: str) -> Role | None:
         """Return the role of the token in the cookie of a request; None without a valid one."""
         given = ";".join(headers.get_all("Cookie")).split(";")
-        cookies = (it.strip().partition("=") for it in given)
+        cookies = (cookie.strip().partition("=") for cookie in given)
         roles = [self._role_of(value) for name, _, value in cookies if name == cookie]
         return next(filter(None, roles), None)
 

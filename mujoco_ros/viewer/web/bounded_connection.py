@@ -1,16 +1,90 @@
-"""The open connections of a server: silent ones keep no client out."""
+"""The open connections of a server: silent ones keep no client out, and responses are small."""
 
 import asyncio
+import gzip
+import hashlib
 import time
-from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections import Counter, OrderedDict
+from collections.abc import Awaitable, Callable, Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from typing import Any
 
+import zstandard
 from websockets.asyncio.server import ServerConnection
+from websockets.extensions.permessage_deflate import ServerPerMessageDeflateFactory
 from websockets.frames import DATA_OPCODES, CloseCode, Frame
-from websockets.http11 import Request
+from websockets.http11 import Request, Response
 from websockets.protocol import Event
+
+_TYPES = ("text/", "application/")
+_GZIP_LEVEL = 4
+"""The program of the page shrinks to 36 %, in 0.16 s; level 9 needs 0.6 s for 35 %."""
+_ZSTD = zstandard.ZstdCompressionParameters.from_level(9, window_log=23, enable_ldm=True)
+"""The program of the page shrinks to 31 %, in 0.5 s. Browsers reject larger windows."""
+_SMALLEST, _LARGEST = 1 << 10, 1 << 25
+"""Bytes of a body: smaller ones are not worth it, larger ones take longer than 0.8 s."""
+_KEPT_BYTES = 1 << 25
+"""Bytes of compressed bodies that are kept: program, model, and parts of the model."""
+
+
+_CODINGS: Mapping[str, Callable[[bytes], bytes]] = {
+    "zstd": lambda body: zstandard.ZstdCompressor(compression_params=_ZSTD).compress(body),
+    "gzip": lambda body: gzip.compress(body, _GZIP_LEVEL, mtime=0),
+}
+"""The best first. Browsers accept zstd from this machine and over HTTPS."""
+
+
+def message_compression() -> ServerPerMessageDeflateFactory:
+    """Return the compression of WebSocket messages: a state shrinks to a third.
+
+    The first frame of the panels, with their fonts, shrinks from 4.9 to 0.4 MB.
+    """
+    return ServerPerMessageDeflateFactory(compress_settings={"level": 2, "memLevel": 8})
+
+
+class ResponseCompression:
+    """Compresses bodies for clients that accept it, each of them once."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[tuple[str, bytes], bytes] = OrderedDict()
+
+    def apply(self, request: Request, response: Response) -> None:
+        """Compress the body of a response."""
+        headers, body = response.headers, response.body
+        if not headers.get("Content-Type", "").startswith(_TYPES) or not (
+            _SMALLEST <= len(body) <= _LARGEST
+        ):
+            return
+        headers["Vary"] = "Accept-Encoding"
+        accepted = _accepted(request)
+        coding = next((coding for coding in _CODINGS if coding in accepted), None)
+        if coding is None or response.status_code != 200:
+            return
+        response.body = self._compressed(bytes(body), coding)
+        headers["Content-Encoding"] = coding
+        del headers["Content-Length"]
+        headers["Content-Length"] = str(len(response.body))
+
+    def _compressed(self, body: bytes, coding: str) -> bytes:
+        key = coding, hashlib.blake2b(body).digest()
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        found = self._kept[key] = _CODINGS[coding](body)
+        while sum(map(len, self._kept.values())) > _KEPT_BYTES:
+            self._kept.popitem(last=False)
+        return found
+
+
+def _accepted(request: Request) -> set[str]:
+    """Return the codings that a client accepts, in lower case."""
+    found = set()
+    for each in ",".join(request.headers.get_all("Accept-Encoding")).lower().split(","):
+        coding, _, quality = each.replace(" ", "").partition(";q=")
+        if not quality or quality.strip("0.") != "":
+            found.add(coding)
+    return found
+
 
 REQUEST_S = 10.0
 """Longest time from a connection to its request, and from a rejection to the end [s]."""
@@ -43,13 +117,13 @@ class OpenConnections:
     def add(self, connection: "BoundedConnection") -> None:
         """Add a connection whose client is unknown, which may replace another one."""
         if len(self._unknown) >= MOST_UNKNOWN:
-            counts = Counter(it.address for it in self._unknown)
+            counts = Counter(connection.address for connection in self._unknown)
             replaced = max(  # the first of equals
                 self._unknown,
-                key=lambda it: (
-                    it.request is None,
-                    it.address not in self._known_addresses,
-                    counts[it.address],
+                key=lambda connection: (
+                    connection.request is None,
+                    connection.address not in self._known_addresses,
+                    counts[connection.address],
                 ),
             )
             self.discard(replaced)
@@ -68,8 +142,12 @@ class OpenConnections:
     async def handle(
         self, connection: "BoundedConnection", handler: Callable[[], Awaitable[None]]
     ) -> None:
-        """Handle a WebSocket connection, which replaces the one of the same path and session."""
-        same = [it for it in self._handled if it.session and it.session == connection.session]
+        """Handle a WebSocket connection; it replaces an earlier one with its path and session."""
+        same = [
+            other
+            for other in self._handled
+            if other.session and other.session == connection.session
+        ]
         self._handled[connection] = None
         try:
             for other in same:
@@ -81,7 +159,9 @@ class OpenConnections:
     async def replace_silent(self, connection: "BoundedConnection") -> bool:
         """End the oldest other connection of a path without a message; return if there is one."""
         path = connection.path
-        for other in [it for it in self._handled if it is not connection and it.path == path]:
+        for other in [
+            other for other in self._handled if other is not connection and other.path == path
+        ]:
             while other.is_silent and time.monotonic() - other.began_at < SILENT_S:
                 await asyncio.sleep(_POLL_S)
             if other.is_silent:
@@ -125,7 +205,7 @@ class BoundedConnection(ServerConnection):
     def session(self) -> tuple[str, str] | None:
         """The path and the session of a page, as Studio reads it; None without a session."""
         query = "" if self.request is None else self.request.path.partition("?")[2]
-        found = [it for it in query.split("&") if it.startswith(_SESSION)]
+        found = [field for field in query.split("&") if field.startswith(_SESSION)]
         return (self.path, found[0]) if found else None
 
     @property

@@ -46,7 +46,7 @@ def own_name(listening: socket.socket) -> str:
     It is ``localhost`` where that is the address of the socket, and not of another server's.
     """
     *others, address = _names(listening)
-    name = next((it for it in others if _reaches(it, listening)), address)
+    name = next((other for other in others if _reaches(other, listening)), address)
     return f"[{name}]" if ":" in name else name
 
 

@@ -15,10 +15,15 @@ from websockets.http11 import Response
 
 from mujoco_ros.viewer.docks import DOCKS
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.teleop import pages
-from mujoco_ros.viewer.web import material_bundle
 from mujoco_ros.viewer.web.listening import PrivateSocket
-from mujoco_ros.viewer.web.page_script import add_script
+from mujoco_ros.viewer.web.page_files import (
+    CONNECTION,
+    MATERIALS,
+    add_script,
+    respond_with_materials,
+    responses,
+    watched,
+)
 from mujoco_ros.viewer.web.server_guard import Handler, WebServerGuard
 
 # Period of the checks for a browser while none is connected [s].
@@ -138,9 +143,9 @@ def open_page(
     web_server.serve = partial(
         guard.serve,
         finish=finish,
-        responses={material_bundle.PATH: material_bundle.respond, **pages.responses()},
-        handlers={} if teleop is None else {pages.CONNECTION: teleop},
-        watched=pages.watched(),
+        responses={MATERIALS: respond_with_materials, **responses()},
+        handlers={} if teleop is None else {CONNECTION: teleop},
+        watched=watched(),
     )
     logging.getLogger("WebServer").setLevel(logging.WARNING)
     return Page(guard, feed, plugins)
@@ -150,7 +155,7 @@ def _private_socket(guard: WebServerGuard) -> PrivateSocket:
     """Return the socket to which Studio's panels connect inside this process.
 
     It accepts while a page shows the panels: connected ones are built without a page, too. Their
-    thread polls at 3 kHz, that of unconnected ones at 1 Hz. Studio reconnects them for every page.
+    thread polls at 3 kHz when connected, at 1 Hz otherwise. Studio reconnects them for every page.
     """
     listening = PrivateSocket(is_open=lambda: guard.panel_connections > 0)
     listening.bind(("127.0.0.1", 0))

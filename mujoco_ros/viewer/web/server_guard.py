@@ -20,13 +20,13 @@ from mujoco_ros.viewer.web.access import AccessTokens, Role
 from mujoco_ros.viewer.web.bounded_connection import (
     BoundedConnection,
     OpenConnections,
+    ResponseCompression,
+    message_compression,
     path_of,
 )
-from mujoco_ros.viewer.web.compression import ResponseCompression, message_compression
-from mujoco_ros.viewer.web.drawn_frames import DrawnFrames
 from mujoco_ros.viewer.web.listening import address_of, listen, obstacle, own_name
-from mujoco_ros.viewer.web.marked_connection import MarkedConnection
-from mujoco_ros.viewer.web.page_script import PAGES
+from mujoco_ros.viewer.web.marked_connection import DrawnFrames, MarkedConnection
+from mujoco_ros.viewer.web.page_files import PAGES
 
 _LOG = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ class WebServerGuard:
         socket: The listening socket.
         tokens: The tokens that clients need; None if only this machine can reach the server.
         connections: Number of open WebSocket connections to Studio.
-        panel_connections: Number of those that show the panels.
+        panel_connections: Number of connections that show the panels.
         further_connections: Number of those to other handlers.
         frames: The frames of the panels that the page in control has drawn.
         uncovered: What the page in control shows of the scene, see `MarkedConnection`.
@@ -263,7 +263,7 @@ class WebServerGuard:
     async def _handle(
         self, connection: ServerConnection, handler: Callable[[Any], Awaitable[None]]
     ) -> None:
-        """Handle a connection, whose messages are marked; that of the panels reports frames."""
+        """Handle a connection, whose messages are marked; the panels' connection reports frames."""
         path = path_of(connection.request) if connection.request else ""
         has_panels = False
 

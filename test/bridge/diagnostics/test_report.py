@@ -5,7 +5,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.parameter import Parameter
 from simulators import Listener
 
-from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.report import (
     ERROR,
     LIMITS,
@@ -17,6 +16,7 @@ from mujoco_ros.bridge.diagnostics.report import (
     Metric,
     limit_parameter,
 )
+from mujoco_ros.bridge.node import PARAMETERS
 
 _SET = {"diagnostics.lag.warn": 0.1, "diagnostics.lag.error": 1.0}
 _OFF = {"diagnostics.lost_messages.warn": NEVER, "diagnostics.lost_messages.error": NEVER}

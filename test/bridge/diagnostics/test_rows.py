@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.bridge.composition import PARAMETERS
 from mujoco_ros.bridge.diagnostics.diagnostics import DIAGNOSTIC_ROWS, DiagnosticSnapshot, world
 from mujoco_ros.bridge.diagnostics.report import ERROR, OK, WARN, DiagnosticReport
 from mujoco_ros.bridge.model_switch import HoldTimes
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.control.events import CommandSource
 from mujoco_ros.control.joint_owners import CommandTally
 from mujoco_ros.control.reset_hold import HeldBack

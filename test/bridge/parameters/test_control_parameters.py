@@ -18,7 +18,7 @@ from rclpy.parameter import Parameter, parameter_value_to_python
 from sensor_msgs.msg import JointState
 from simulators import DATA, Listener, Simulator, SimulatorLauncher
 
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.bridge.parameters.control_parameters import ControlParameters
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.bridge.parameters.robot_parameters import Settings

@@ -15,7 +15,7 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from simulators import DATA, Listener, Simulator, SimulatorLauncher, steps_of
 
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.bridge.parameters.parameters import (
     Command,
     ParameterListener,

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from perturbed_simulation import PerturbedSimulation
 
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.model.scene.parts import part_from_text

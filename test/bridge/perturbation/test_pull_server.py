@@ -9,7 +9,7 @@ import pytest
 from perturbed_simulation import PerturbedSimulation
 from visualization_msgs.msg import InteractiveMarkerFeedback as Feedback
 
-from mujoco_ros.bridge.perturbation.pull_server import HELD_S
+from mujoco_ros.bridge.perturbation.body_commands import HELD_S
 from mujoco_ros.control.events import QueueFullError
 from mujoco_ros.model.scene.assembly import rebuild
 from mujoco_ros.sim.stepping.lockstep import LockstepConfig

@@ -26,7 +26,7 @@ from mujoco_ros.bridge.publishing.template_publisher import (
 )
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
 from mujoco_ros.bridge.publishing.topics import clock_topic, robot_topics, transform_topic
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.native import messages_type

@@ -6,7 +6,7 @@ import pytest
 
 from mujoco_ros.bridge.publishing.topic_plan import TopicPlan, check_names
 from mujoco_ros.bridge.publishing.topics import robot_topics
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.controllers.runtime.observation_source import ObservationSource
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.realism_config import RealismConfig

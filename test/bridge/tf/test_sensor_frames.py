@@ -4,7 +4,7 @@ import mujoco
 import numpy as np
 import pytest
 
-from mujoco_ros.bridge.tf.frame_plan import plan_frames
+from mujoco_ros.bridge.tf.robot_frames import plan_frames
 from mujoco_ros.model.robot.description import descriptions
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

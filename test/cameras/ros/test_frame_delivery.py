@@ -10,8 +10,8 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 from std_msgs.msg import String
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.cameras.ros import frame_delivery
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
+from mujoco_ros.cameras.ros import source
+from mujoco_ros.cameras.ros.source import FrameDelivery
 from mujoco_ros.model.realism_config import Delivery
 
 PERIOD = 0.1
@@ -128,7 +128,7 @@ def test_a_message_that_changes_afterwards_is_delivered_as_it_was_sent():
 
 
 def test_the_frames_that_wait_longest_are_lost_beyond_the_limit_of_memory(monkeypatch):
-    monkeypatch.setattr(frame_delivery, "LARGEST_BYTES", 3000)
+    monkeypatch.setattr(source, "LARGEST_BYTES", 3000)
     delivery, publisher = FrameDelivery("a", 0, Delivery(delay=1.0)), Recorded()
     for number in range(5):
         delivery.begin(number * PERIOD)

@@ -9,9 +9,8 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed here")
 
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.frame_scheduler import POLL_S, FrameScheduler
-from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
+from mujoco_ros.cameras.ros.source import FrameDelivery, FrameSource, StateSnapshot
 from mujoco_ros.model.realism_config import Delivery
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.process.heartbeat import FIRST_FRAME_S, TIMEOUT_S
@@ -219,7 +218,7 @@ def test_a_source_that_is_too_slow_skips_frames():
         scene.state.go_to(scene.clock.now - 100.0)
     gaps = [later - earlier for earlier, later in pairwise(source.frames)]
     assert min(gaps) > 0.045
-    assert source.statistics.take()[1] == pytest.approx(0.05)
+    assert source.statistics.take_latest()[1] == pytest.approx(0.05)
 
 
 def test_a_source_that_fails_logs_the_reason_and_the_others_continue(caplog):

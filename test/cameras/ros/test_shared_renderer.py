@@ -13,14 +13,12 @@ from std_msgs.msg import String
 
 from mujoco_ros.bridge.diagnostics.report import ERROR
 from mujoco_ros.bridge.publishing.topic_publisher import TopicPublisher
-from mujoco_ros.cameras.ros import shared_renderer as module
-from mujoco_ros.cameras.ros.camera import CameraSource
-from mujoco_ros.cameras.ros.shared_renderer import SharedRenderer
+from mujoco_ros.cameras.ros import camera as module
+from mujoco_ros.cameras.ros.camera import CameraSource, SharedRenderer
 from mujoco_ros.cameras.ros.source import StateSnapshot
 from mujoco_ros.model.robot.layout import ModelLayout
 from mujoco_ros.model.sensors.cameras import Camera, Intrinsics
-from mujoco_ros.rendering.gl import RenderingError
-from mujoco_ros.rendering.quality import PLAIN, RICH
+from mujoco_ros.rendering.gl import PLAIN, RICH, RenderingError
 from mujoco_ros.rendering.segmentation import Segmentation
 
 MODEL, OTHER = (

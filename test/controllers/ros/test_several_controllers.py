@@ -13,7 +13,7 @@ from simulation_interfaces.msg import Result
 from simulator_client import SimulatorClient
 from simulators import WAIT_LIMIT_S, SimulatorLauncher
 
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.controllers.ros.controller_settings import controller_settings
 from mujoco_ros.model.errors import UserInputError
 

@@ -10,7 +10,7 @@ from mujoco_ros.bridge.commands.command_submission import CommandSubmission
 from mujoco_ros.bridge.commands.direct_subscriptions import DirectSubscriptions
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.component import NodeContext
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.model.file_access import ALL_FILES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.sim.simulation import Simulation

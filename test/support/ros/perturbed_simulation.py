@@ -14,18 +14,16 @@ from rclpy.parameter import Parameter
 from threads import TaskExecutor
 
 from mujoco_ros.bridge.commands.rejection_log import RejectionLog
-from mujoco_ros.bridge.composition import PARAMETERS
+from mujoco_ros.bridge.node import PARAMETERS
 from mujoco_ros.bridge.parameters.parameters import ParameterRejectedError, Parameters
 from mujoco_ros.bridge.perturbation.actuator_server import ActuatorServer
+from mujoco_ros.bridge.perturbation.body_commands import MocapServer, PullServer, WrenchServer
 from mujoco_ros.bridge.perturbation.element_parameters import (
     AppearanceParameters,
     EqualityParameters,
     PluginParameters,
 )
-from mujoco_ros.bridge.perturbation.mocap_server import MocapServer
 from mujoco_ros.bridge.perturbation.physics_parameters import PhysicsParameters
-from mujoco_ros.bridge.perturbation.pull_server import PullServer
-from mujoco_ros.bridge.perturbation.wrench_server import WrenchServer
 from mujoco_ros.model.scene.assembly import Assembly
 from mujoco_ros.model.scene.config import load_scene
 from mujoco_ros.sim.simulation import Simulation

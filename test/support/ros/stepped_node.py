@@ -18,7 +18,7 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.commands.robot_commands import RobotCommands
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.bridge.publishing.publishers import Publishers
-from mujoco_ros.bridge.tf.frame_plan import FramePlan, plan_frames
+from mujoco_ros.bridge.tf.robot_frames import FramePlan, plan_frames
 from mujoco_ros.control.events import GoalEnded, SimulationReset
 from mujoco_ros.control.robot_control import RobotControl
 from mujoco_ros.control.settings import GripperSettings, StreamSettings, TrajectorySettings

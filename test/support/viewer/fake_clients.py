@@ -8,6 +8,7 @@ import numpy as np
 
 from mujoco_ros.control.pull import Pull
 from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.client_set import FieldKey, FieldSample, OfferedModel
 from mujoco_ros.viewer.clients import (
     PLAYING,
     ControllerInfo,
@@ -18,9 +19,7 @@ from mujoco_ros.viewer.clients import (
     Thumbnail,
     Vector,
 )
-from mujoco_ros.viewer.entity_client import OfferedModel
-from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey, MarkerServerInfo
-from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
+from mujoco_ros.viewer.marker_descriptions import MarkerKey, MarkerServerInfo
 from mujoco_ros.viewer.message_shapes import JointPath, Shape, TfFrame
 from mujoco_ros.viewer.panel_descriptions import PanelInfo
 
@@ -198,12 +197,12 @@ class FakeMarkers:
 
 
 @dataclass
-class FakeDrive:
+class FakeVelocities:
     record: Record
     topics: tuple[str, ...] = ()
     tool_topics: tuple[str, ...] = ()
 
-    def drive(self, topic: str, linear: Vector, angular: Vector) -> None:
+    def command(self, topic: str, linear: Vector, angular: Vector) -> None:
         self.record("drive", topic, linear, angular)
 
     def stop(self, topic: str) -> None:
@@ -225,7 +224,7 @@ class FakeFields:
     def watch(self, keys: Collection[FieldKey]) -> None:
         self.watched = tuple(keys)
 
-    def take(self) -> Sequence[FieldSample]:
+    def take_samples(self) -> Sequence[FieldSample]:
         taken, self.samples = self.samples, []
         return taken
 
@@ -280,7 +279,7 @@ class FakeClients:
         self.markers = FakeMarkers(lambda *call: self.calls.append(call))
         self.fields, self.panel_fields = FakeFields(), FakeFields()
         self.panels = FakePanels(self._request)
-        self.drive = FakeDrive(lambda *call: self.calls.append(call))
+        self.velocities = FakeVelocities(lambda *call: self.calls.append(call))
 
     def called(self, name: str) -> list[tuple[Any, ...]]:
         """Return the arguments of every call of a method."""

@@ -5,7 +5,7 @@ from typing import Any
 
 from rclpy.node import Node
 
-from mujoco_ros.bridge.panels.panel_server import PanelGroup, PanelServer
+from mujoco_ros.bridge.panel_server import PanelGroup, PanelServer
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.panel_items import ChoiceField, DisplayedValue, Form, SettingField

@@ -6,7 +6,7 @@ import numpy as np
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene
+from mujoco_ros.viewer.overlays.shapes import OverlayScene
 
 
 def initial_scene(name: str) -> OverlayScene:

@@ -14,8 +14,7 @@ from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer.clients import ControllerInfo, ImageKey, ImageKind, Thumbnail
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.feed import Feed
-from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.plots.history import History
+from mujoco_ros.viewer.panels.plots.curves import Curve, History
 from mujoco_ros.viewer.teleop.frame_motion import FrameMotion
 from mujoco_ros.viewer.teleop.server import TeleopServer
 from mujoco_ros.viewer.teleop.session import IMAGE_WIDTH
@@ -34,7 +33,10 @@ class ServedPages:
 
     def __init__(self) -> None:
         self.state, self.clients = StillState("arm"), FakeClients()
-        self.clients.drive.topics, self.clients.drive.tool_topics = (TOPIC,), (TOOL_TOPIC,)
+        self.clients.velocities.topics, self.clients.velocities.tool_topics = (
+            (TOPIC,),
+            (TOOL_TOPIC,),
+        )
         self.clients.controllers.known = {
             "/walk": ControllerInfo(name="/walk", state="STAND", available=("go", "rest"))
         }

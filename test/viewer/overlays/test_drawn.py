@@ -15,9 +15,8 @@ from mujoco_ros.viewer.message_shapes import (
     ShapeKind,
     TfFrame,
 )
-from mujoco_ros.viewer.overlays.drawn import Frames, drawn
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
-from mujoco_ros.viewer.overlays.tf_frames import tf_frames
+from mujoco_ros.viewer.overlays.drawn import Frames, drawn, tf_frames
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
 """About z."""

@@ -7,7 +7,7 @@ from still_state import StillState
 
 from mujoco_ros.viewer.entity_displays import EntityDisplays
 from mujoco_ros.viewer.overlays.entity_marks import EntityMarks
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
 
 
 @pytest.fixture

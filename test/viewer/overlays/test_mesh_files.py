@@ -14,9 +14,8 @@ from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.process.limits import WorkerLimits
 from mujoco_ros.process.worker_process import WorkerProcess
 from mujoco_ros.viewer.message_shapes import Shape, ShapeKind
-from mujoco_ros.viewer.overlays import mesh_files, mesh_reader
-from mujoco_ros.viewer.overlays.mesh_files import MeshFiles
-from mujoco_ros.viewer.overlays.mesh_reader import MOST_TRIANGLES
+from mujoco_ros.viewer.overlays import mesh_files
+from mujoco_ros.viewer.overlays.mesh_files import MOST_TRIANGLES, MeshFiles
 
 LIMIT_S = 120.0
 RED = (1.0, 0.0, 0.0, 1.0)
@@ -40,7 +39,7 @@ def worker(tmp_path_factory) -> Iterator[WorkerProcess]:
     """The process, which takes a second to start."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        worker = WorkerProcess(mesh_reader.__name__, lambda: None, limits=mesh_files._LIMITS)
+        worker = WorkerProcess(mesh_files.__name__, lambda: None, limits=mesh_files._LIMITS)
         yield worker
         worker.close()
 
@@ -129,7 +128,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(folder, files, caplog, uri
     (folder / "broken.glb").write_bytes(b"glTF" * 9)
     (folder / "notes.txt").write_text("text")
     with open(folder / "large.stl", "wb") as large:
-        large.truncate(mesh_reader.LARGEST + 1)
+        large.truncate(mesh_files.LARGEST + 1)
     uri = uri.format(folder)
     assert read(files, shape(uri)) == []
     assert problem in files.problems[uri]
@@ -140,7 +139,7 @@ def test_what_cannot_be_read_is_named_with_its_reason(folder, files, caplog, uri
 
 def test_a_file_that_expands_beyond_the_memory_ends_its_process_alone(folder, files, monkeypatch):
     limits = WorkerLimits(processor_s=60.0, wall_s=120.0, memory_bytes=400 << 20)
-    monkeypatch.setattr(files, "_worker", WorkerProcess(mesh_reader.__name__, int, limits=limits))
+    monkeypatch.setattr(files, "_worker", WorkerProcess(mesh_files.__name__, int, limits=limits))
     scene = trimesh.Scene(trimesh.creation.icosphere(3))
     (folder / "ball.glb").write_bytes(scene.export(file_type="glb"))
     _repeat_node(folder / "ball.glb", 30_000)  # 38 million triangles of a small file

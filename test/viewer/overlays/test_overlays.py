@@ -9,16 +9,16 @@ import pytest
 from mujoco_ros.model.robot.layout import lay_out
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.viewer.overlays import forces, shapes
-from mujoco_ros.viewer.overlays.balance import (
+from mujoco_ros.viewer.overlays import robot_overlays, shapes
+from mujoco_ros.viewer.overlays.entity_marks import Ghost
+from mujoco_ros.viewer.overlays.robot_overlays import (
     balance,
     centre_of_mass,
     convex_hull,
     inside,
     supports,
 )
-from mujoco_ros.viewer.overlays.ghost import Ghost
-from mujoco_ros.viewer.overlays.overlay_scene import OverlayScene, Scale
+from mujoco_ros.viewer.overlays.shapes import OverlayScene, Scale
 from mujoco_ros.viewer.style import CONTACT, STABLE, UNSTABLE
 
 # A table of 4 kg on legs at the corners of a square of 0.8 m, with an arm of 1 kg in its middle.
@@ -79,7 +79,7 @@ def arrows(geoms: list[mujoco.MjvGeom]) -> list[mujoco.MjvGeom]:
 
 
 def test_contact_forces_add_up_to_the_weight(standing):
-    geoms = forces.contacts(standing, SCALE)
+    geoms = robot_overlays.contacts(standing, SCALE)
     drawn = arrows(geoms)
     assert len(drawn) == 4
     assert len(geoms) == 8
@@ -91,23 +91,23 @@ def test_contact_forces_add_up_to_the_weight(standing):
 
 def test_a_sensed_wrench_has_the_sign_of_its_topic(standing):
     # The arm hangs on its mount: the load it puts there points down.
-    (force, torque) = arrows(forces.sensed(standing, SCALE))
+    (force, torque) = arrows(robot_overlays.sensed(standing, SCALE))
     np.testing.assert_allclose(vector(force), [0.0, 0.0, -SCALE.force * 9.81], atol=1e-4)
     # … 0.15 m before the mount, which turns it about its y axis.
     np.testing.assert_allclose(vector(torque), [0.0, SCALE.torque * 0.15 * 9.81, 0.0], atol=2e-3)
     reversed_ = replace(SCALE, sensor_sign=1.0)
-    (force, _torque) = arrows(forces.sensed(standing, reversed_))
+    (force, _torque) = arrows(robot_overlays.sensed(standing, reversed_))
     np.testing.assert_allclose(vector(force), [0.0, 0.0, SCALE.force * 9.81], atol=1e-4)
 
 
 def test_external_wrenches_are_drawn_at_the_centre_of_mass(standing):
     applied = standing.applied.copy()
     applied[2] = [10.0, 0.0, 0.0, 0.0, 2.0, 0.0]
-    force, torque = arrows(forces.applied(replace(standing, applied=applied), SCALE))
+    force, torque = arrows(robot_overlays.applied(replace(standing, applied=applied), SCALE))
     np.testing.assert_allclose(vector(force), [0.1, 0.0, 0.0], atol=1e-6)
     np.testing.assert_allclose(vector(torque), [0.0, 0.2, 0.0], atol=1e-6)
     np.testing.assert_allclose(force.pos, standing.data.xipos[2], atol=1e-6)
-    assert forces.applied(standing, SCALE) == []
+    assert robot_overlays.applied(standing, SCALE) == []
 
 
 def test_a_vector_that_is_zero_or_not_finite_is_not_drawn():

@@ -8,9 +8,8 @@ from mujoco.studio.dear_imgui import dear_imgui as imgui
 from mujoco_ros.viewer import style
 from mujoco_ros.viewer.clients import ControllerInfo, TransitionInfo
 from mujoco_ros.viewer.docks import DOCKS, DockArea
-from mujoco_ros.viewer.panels import state_graph
-from mujoco_ros.viewer.panels.controller import ControllerPanel
-from mujoco_ros.viewer.panels.state_graph import states_aside
+from mujoco_ros.viewer.panels import controller
+from mujoco_ros.viewer.panels.controller import ControllerPanel, states_aside
 
 WALKING = ControllerInfo(
     name="/walking_controller",
@@ -62,13 +61,13 @@ def test_only_transitions_that_are_available_can_be_taken(show, clients):
 
 def test_an_error_is_shown_with_its_reason_and_not_in_green(show, clients, monkeypatch):
     fills = []
-    draw_box = state_graph._draw_box
+    draw_box = controller._draw_box
 
     def drawn(state, place, origin, active):
         fills.append((state, active))
         draw_box(state, place, origin, active)
 
-    monkeypatch.setattr(state_graph, "_draw_box", drawn)
+    monkeypatch.setattr(controller, "_draw_box", drawn)
     names = ("idle", "standing", "walking", "error")
     stopped = replace(WALKING, states=names, state="error", reason="no leg\nis left")
     clients.controllers.known[WALKING.name] = stopped
@@ -151,7 +150,7 @@ def test_a_high_graph_scrolls_to_the_active_state_once(show, clients, monkeypatc
 def test_available_transitions_are_highlighted(show, clients, monkeypatch):
     drawn = []
     monkeypatch.setattr(
-        state_graph,
+        controller,
         "_draw_arrow",
         lambda route, _, colour, thick: drawn.append((route.link, thick)),
     )

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
+from mujoco_ros.viewer.client_set import FieldKey, FieldSample
 from mujoco_ros.viewer.clients import ControllerInfo, ParameterInfo
-from mujoco_ros.viewer.message_fields import FieldKey, FieldSample
 from mujoco_ros.viewer.panel_descriptions import FieldInfo, GroupInfo, ItemInfo, PanelInfo
 from mujoco_ros.viewer.panels.declared import DeclaredWindows
 

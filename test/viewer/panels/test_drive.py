@@ -14,7 +14,7 @@ TOPIC = "/cmd_vel"
 
 @pytest.fixture
 def frames(show, clients):
-    clients.drive.topics = (TOPIC,)
+    clients.velocities.topics = (TOPIC,)
     return show(DrivePanel)
 
 
@@ -67,7 +67,7 @@ def test_a_robot_that_goes_and_a_page_that_is_hidden_stop(frames, clients, held)
     frames.panel.on_panels_hidden(PanelsHidden())
     assert len(clients.called("stop")) == 1
     frames.build()
-    clients.drive.topics = ()
+    clients.velocities.topics = ()
     frames.build()
     assert len(clients.called("stop")) == 2
 
@@ -83,7 +83,7 @@ def test_the_slider_turns_and_returns_to_the_middle(frames, clients, held):
 
 def test_the_last_motion_has_the_command_that_does_the_same(frames, clients, held, monkeypatch):
     request = Request("drive /cmd_vel", ok=True, message="published", command="ros2 topic pub")
-    monkeypatch.setattr(clients.drive, "drive", lambda *_: request)
+    monkeypatch.setattr(clients.velocities, "command", lambda *_: request)
     held.add("pad")
     frames.build()
     held.clear()

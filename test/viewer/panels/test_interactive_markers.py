@@ -12,7 +12,7 @@ from panel_frames import Frames
 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractionMode,
     InteractiveMarkerInfo,
     MarkerControl,

@@ -4,8 +4,8 @@ import pytest
 from mujoco.studio.dear_imgui import dear_imgui as imgui
 
 from mujoco_ros.viewer.clients import ParameterInfo
-from mujoco_ros.viewer.panels.formats import format_speed
-from mujoco_ros.viewer.panels.simulation import SimulationPanel
+from mujoco_ros.viewer.panels.simulation import AchievedFactor, SimulationPanel
+from mujoco_ros.viewer.panels.widgets import format_speed
 
 
 def test_a_running_simulation_can_be_paused_and_reset_but_not_stepped(show, clients):
@@ -117,3 +117,21 @@ def test_the_command_that_does_the_same_can_be_copied(show, clients, monkeypatch
     frames.use("Copy")
     assert copied == ["ros2 service call /mujoco/set_simulation_state"]
     assert copied[0] in frames.texts
+
+
+def test_the_factor_is_that_of_the_last_second():
+    achieved = AchievedFactor()
+    assert achieved.value is None
+    simulated = 0.0
+    for step in range(100):
+        simulated += 0.02 if step < 50 else 0.005
+        achieved.add(0.02 * step, simulated)
+    assert achieved.value == pytest.approx(0.25, abs=0.05)
+
+
+def test_a_step_back_in_time_starts_the_measurement_again():
+    achieved = AchievedFactor()
+    for step in range(50):
+        achieved.add(0.02 * step, 0.02 * step)
+    achieved.add(1.0, 0.0)
+    assert achieved.value is None

@@ -12,9 +12,9 @@ from panel_frames import Frames
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.viewer import drag_handles
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.gizmo import handles
+from mujoco_ros.viewer.drag_handles import handles
+from mujoco_ros.viewer.framing import ScreenProjection
 from mujoco_ros.viewer.panels.targets import TargetsPanel
-from mujoco_ros.viewer.projection import ScreenProjection
 
 
 class BothHandlers(TargetsPanel):
@@ -97,7 +97,7 @@ def test_a_dragged_handle_moves_the_target_from_its_start(frames, clients, monke
     frames.use("Add target")
     before = frames.panel.targets["target"]
     viewer = frames.panel.viewer
-    projection = ScreenProjection.of(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
+    projection = ScreenProjection.of_camera(viewer.model, viewer.data, viewer.camera, 1280.0, 800.0)
     (held,) = (each for each in handles(before, projection) if each.name == "move z")
     goal = projection.project(held.point + 0.15 * held.direction)
     goal -= projection.project(held.point)

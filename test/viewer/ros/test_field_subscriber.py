@@ -17,7 +17,7 @@ from std_msgs.msg import Bool, Float64MultiArray, Header, String
 from tf2_msgs.msg import TFMessage
 
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.viewer.message_fields import FieldKey
+from mujoco_ros.viewer.client_set import FieldKey
 from mujoco_ros.viewer.ros.field_subscriber import (
     FieldSubscriber,
     message_time,
@@ -56,11 +56,11 @@ def test_every_message_of_a_watched_field_is_a_sample(fields, until, ros_node):
     assert until(lambda: TOPIC in fields.topics)
     fields.watch([FieldKey(TOPIC, "point.x"), FieldKey(TOPIC, "point.y")])
     # Messages reach the subscription only after the publisher has matched it.
-    assert until(lambda: publisher.publish(point(0.0)) or fields.take())
+    assert until(lambda: publisher.publish(point(0.0)) or fields.take_samples())
     samples = []
 
     def collected(number: int) -> bool:
-        samples.extend(it for it in fields.take() if it.values["point.x"])
+        samples.extend(it for it in fields.take_samples() if it.values["point.x"])
         return len(samples) == number
 
     for number in range(1, 301):
@@ -78,7 +78,7 @@ def test_the_fields_of_an_inspected_topic_are_those_of_a_message(fields, until, 
     assert fields.inspect(TOPIC) is None
     assert until(lambda: publisher.publish(point(1.0)) or fields.inspect(TOPIC))
     assert "point.z" in fields.inspect(TOPIC)
-    assert fields.take() == [], "nothing is watched"
+    assert fields.take_samples() == [], "nothing is watched"
     fields.inspect("")
     assert until(lambda: publisher.get_subscription_count() == 0)
 
@@ -107,10 +107,10 @@ def test_a_topic_that_this_process_has_with_another_type_is_logged_and_does_not_
         other.create_publisher(Point, TOPIC, 10)
         assert until(lambda: len(ros_node.get_publishers_info_by_topic(TOPIC)) == 2)
         fields.watch([FieldKey(TOPIC, "x"), FieldKey(other_topic, "point.x")])
-        assert until(lambda: publisher.publish(point(1.0)) or fields.take())
+        assert until(lambda: publisher.publish(point(1.0)) or fields.take_samples())
         assert until(lambda: "cannot be plotted" in caplog.text)
         fields.watch([FieldKey(TOPIC, "y"), FieldKey(other_topic, "point.y")])
-        assert until(lambda: publisher.publish(point(1.0)) or fields.take())
+        assert until(lambda: publisher.publish(point(1.0)) or fields.take_samples())
     assert caplog.text.count(f"'{TOPIC}' cannot be plotted as geometry_msgs/msg/Point: ") == 1
 
 
@@ -121,7 +121,7 @@ def test_huge_messages_are_not_read(fields, until, ros_node):
     publisher.publish(Image(height=1, data=bytes(2 << 20)))
     publisher.publish(Image(height=2))
     samples = []
-    assert until(lambda: samples.extend(fields.take()) or samples)
+    assert until(lambda: samples.extend(fields.take_samples()) or samples)
     assert [it.values for it in samples] == [{"height": 2.0}]
 
 

@@ -135,7 +135,7 @@ def test_a_page_without_control_may_only_pause():
         with pytest.raises(UserInputError, match="take control"):
             page.send(**message)
     page.send(pause=True)
-    page.slot.take("other")
+    page.slot.take_control("other")
     with pytest.raises(UserInputError, match="another page has control"):
         page.move()
     assert page.clients.calls == [("pause",)]

@@ -4,15 +4,14 @@ import numpy as np
 from fake_clients import FakeClients
 from still_state import StillState
 
-from mujoco_ros.viewer.panels.plots.curves import Curve
-from mujoco_ros.viewer.panels.plots.history import History
+from mujoco_ros.viewer.panels.plots.curves import Curve, History
 from mujoco_ros.viewer.teleop.status import PageStatus, velocity_topic
 
 
 def test_the_status_has_run_state_time_and_what_can_be_moved():
     state, clients = StillState("arm"), FakeClients()
-    clients.drive.topics = ("/cmd_vel",)
-    clients.drive.tool_topics = ("/arm/cartesian_controller/target_twist", "/target_twist")
+    clients.velocities.topics = ("/cmd_vel",)
+    clients.velocities.tool_topics = ("/arm/cartesian_controller/target_twist", "/target_twist")
     status = PageStatus(state, clients, list, lambda: ["target box"])
     state.time, state.paused = 1.25, True
     status.tick(10.0)
@@ -25,7 +24,7 @@ def test_the_status_has_run_state_time_and_what_can_be_moved():
         "target box",
     ]
     topics = [velocity_topic(name) for name in status.values["movable"]]
-    assert topics == [*clients.drive.topics, *clients.drive.tool_topics, ""]
+    assert topics == [*clients.velocities.topics, *clients.velocities.tool_topics, ""]
     assert list(status.cameras) == status.values["cameras"]
     state.paused = False
     status.tick(10.05)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import script_part
 
 PAGE = """<!doctype html><html><head>%s</head>
 <body><canvas width="200" height="200"></canvas><button>beside the scene</button><script>
@@ -24,7 +24,7 @@ DOWN, UP = "mousedown 0 at 50,50", "mouseup 0 at 50,50"
 def page(tabs: Any) -> Iterator[Any]:
     """A page with a scene, connected, with the mouse in the scene."""
     page = tabs.new_page()
-    page.set_content(PAGE % part("held_input").decode())
+    page.set_content(PAGE % script_part("held_input").decode())
     page.evaluate("heldInput.connect(); window.total = 0")
     page.mouse.move(50, 50)
     read(page, 2)

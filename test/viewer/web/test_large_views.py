@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import script_part
 
 REFUSING = """<script>
   for (const name of ["texSubImage3D", "clearBufferfv"]) {
@@ -50,7 +50,7 @@ def page(tabs: Any) -> Any:
 
 
 def test_textures_and_colours_come_from_their_place_in_a_large_memory(page):
-    page.set_content(REFUSING + part("large_views").decode())
+    page.set_content(REFUSING + script_part("large_views").decode())
     assert page.evaluate(DRAW) == [[11, 22, 33, 44], [0, 255, 0, 255], 0]
 
 

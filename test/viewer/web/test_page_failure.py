@@ -6,8 +6,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
-
 ADDRESS = "http://localhost/"
 NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"
 STOPPED = "The viewer has stopped: "
@@ -17,7 +15,7 @@ RELOAD = "\nReload this page, or use the phone page."
 @pytest.fixture
 def page(tabs: Any) -> Iterator[Any]:
     page = tabs.new_page()
-    body = f"<html><head>{part('page_failure').decode()}</head><body></body></html>"
+    body = f"<html><head>{script_part('page_failure').decode()}</head><body></body></html>"
     page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
     page.goto(ADDRESS)
     yield page

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import script_part
 
 PAGE = """<!doctype html><html><head>%s</head>
 <body style="margin:0"><canvas width="200" height="200"></canvas><p>beside</p><script>
@@ -39,7 +39,7 @@ def screen(browser: Any) -> Iterator[Screen]:
     context.clock.install(time=0)
     page = context.new_page()
     page.clock.pause_at(86_400_000)  # A slow machine must not press between two touches.
-    page.set_content(PAGE % part("touch_input").decode())
+    page.set_content(PAGE % script_part("touch_input").decode())
     yield Screen(page, context.new_cdp_session(page))
     context.close()
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from mujoco_ros.viewer.web.page_script import part
+from mujoco_ros.viewer.web.page_files import script_part
 
 WIDTH, HEIGHT = 300, 200
 PART = [0.5, 0.25, 0.75, 0.5, WIDTH / HEIGHT]
@@ -60,7 +60,7 @@ CONTEXT = """
 @pytest.fixture
 def page(tabs: Any) -> Any:
     page = tabs.new_page()
-    page.set_content(part("visible_scene").decode() + f"<script>{CONTEXT}</script>")
+    page.set_content(script_part("visible_scene").decode() + f"<script>{CONTEXT}</script>")
     page.evaluate("numbers => visibleScene.set(numbers)", PART)
     yield page
     assert page.evaluate("gl.getError()") == 0

@@ -11,7 +11,7 @@ import simulation_interfaces.msg
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import SpawnEntity
 
-from mujoco_ros.bridge.model_switch import Done, ModelSwitch
+from mujoco_ros.bridge.model_switch import ModelSwitch, OnDone
 from mujoco_ros.bridge.simulation_interfaces.entities.entity_models import (
     SpawnRequest,
     build_alone,
@@ -190,7 +190,7 @@ class SpawnServices:
 
         self._models.change(build, respond)
 
-    def delete_spawned(self, done: Done) -> None:
+    def delete_spawned(self, done: OnDone) -> None:
         """Delete all entities that were spawned into this world; call in the executor's thread."""
         if not self._registry.spawned and not self._models.busy:
             done(None)

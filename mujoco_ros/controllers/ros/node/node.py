@@ -15,7 +15,6 @@ from std_msgs.msg import Header
 from std_srvs.srv import Trigger
 
 from mujoco_ros.bridge.diagnostics.report import PERIOD_S, DiagnosticPublisher
-from mujoco_ros.bridge.duplicate_nodes import DuplicateNodes
 from mujoco_ros.bridge.parameters.parameters import Parameters
 from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.interface.host import GAINS_GET, GAINS_SET, IMAGE_GET, POSE_SET
@@ -45,7 +44,7 @@ from mujoco_ros.controllers.runtime.supervisor import SupervisedController
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 from mujoco_ros.model.scene.config import load_scene
-from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.endpoints import DuplicateNodes, Endpoints
 from mujoco_ros.rclpy_ext.executor import create_wall_timer
 from mujoco_ros.rclpy_ext.service import Responder, Service
 from mujoco_ros.sim.controlled_joints import DrivenModel
@@ -53,10 +52,9 @@ from mujoco_ros.sim.stepping.real_time import RealTimePriority
 from mujoco_ros.wire.conversions import nanoseconds
 from mujoco_ros.wire.log_handler import forward_log
 from mujoco_ros.wire.names import service_name
-from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.parameter_spec import REALTIME_PRIORITY, WRENCH_SIGN, ParameterSpec
 from mujoco_ros.wire.qos import RELIABLE
 from mujoco_ros.wire.service_caller import ServiceCaller
-from mujoco_ros.wire.shared_parameters import REALTIME_PRIORITY, WRENCH_SIGN
 
 _HOSTED = {spec.name: spec for spec in CONTROLLER_PARAMETERS}
 

@@ -21,8 +21,8 @@ from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.sensor_states import STATES
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.wire.message_template import get_field, message_type
+from mujoco_ros.wire.parameter_spec import WrenchSign
 from mujoco_ros.wire.qos import RELIABLE, SENSOR
-from mujoco_ros.wire.shared_parameters import WrenchSign
 
 
 class JointArrays(NamedTuple):

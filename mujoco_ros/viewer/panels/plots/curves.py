@@ -7,10 +7,95 @@ from functools import partial
 import numpy as np
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.viewer.client_set import FieldClient, FieldKey
 from mujoco_ros.viewer.clients import ParameterClient, wrench_sign
-from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
-from mujoco_ros.viewer.panels.plots.history import History
 from mujoco_ros.viewer.panels.plots.signals import BASE_VELOCITY, Signal, signals
+
+_CAPACITY = 1 << 17
+"""Samples of two minutes at 1 kHz: of one minute, none is dropped."""
+
+
+class History:
+    """Stores samples of a time span in bounded memory, oldest first.
+
+    A full table drops the samples before the span; if these are less than half of all, it drops
+    every second sample.
+    """
+
+    def __init__(self, curves: int, span_s: float, capacity: int = _CAPACITY) -> None:
+        """Store at most `capacity` samples of `curves` values each, for `span_s` seconds."""
+        self._table = np.empty((curves + 1, capacity))
+        self._span_s = span_s
+        self._end = 0
+
+    @property
+    def times(self) -> np.ndarray:
+        """Times of the samples [s].  # (n,)"""
+        return self._table[0, : self._end]
+
+    def curve(self, index: int) -> np.ndarray:
+        """Return the values of a curve.  # (n,)"""
+        return self._table[index + 1, : self._end]
+
+    def add(self, time: float, values: np.ndarray) -> None:
+        """Add a sample unless it has the time of the last one; an earlier time starts again."""
+        if self._end and time <= self._table[0, self._end - 1]:
+            if time == self._table[0, self._end - 1]:
+                return
+            self._end = 0
+        if self._end == self._table.shape[1]:
+            self._drop_samples(time)
+        self._table[0, self._end] = time
+        self._table[1:, self._end] = values
+        self._end += 1
+
+    def drop_from(self, time: float) -> None:
+        """Drop the samples that are not earlier than a time [s]."""
+        self._end = int(np.searchsorted(self.times, time))
+
+    def value(self, index: int, time: float) -> float:
+        """Return the value of a curve at the last sample not later than `time` [s], or NaN."""
+        at = int(np.searchsorted(self.times, time, side="right")) - 1
+        return float(self._table[index + 1, at]) if at >= 0 else float("nan")
+
+    def window(
+        self, index: int, begin: float, end: float, points: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the part of a curve to draw: times [s] and values.  # (n,) each
+
+        More samples than `points` are grouped in time, and the extreme values of each group
+        returned, so that no peak is lost.
+
+        Args:
+            index: Index of the curve.
+            begin: Begin of the part [s]; a sample before it is added.
+            end: End [s]; a sample after it is added.
+            points: Largest number of points, but for one group.
+        """
+        times, values = self.times, self.curve(index)
+        first = max(int(np.searchsorted(times, begin)) - 1, 0)
+        last = int(np.searchsorted(times, end, side="right")) + 1
+        size = -(-2 * (min(last, len(times)) - first) // points)  # of a group
+        if size <= 2:
+            return times[first:last], values[first:last]
+        first -= first % size  # the same groups in each frame: else the curve would flicker
+        count = (min(last, len(times)) - first) // size
+        groups = values[first : first + count * size].reshape(count, size)
+        # The extremes of each group in their order in time; NaN counts as both.
+        low, high = groups.argmin(axis=1), groups.argmax(axis=1)
+        chosen = np.sort(np.stack([low, high], axis=1), axis=1)
+        chosen += first + size * np.arange(count)[:, np.newaxis]
+        rest = np.arange(first + count * size, min(last, len(times)))
+        at = np.concatenate([chosen.reshape(-1), rest])
+        return times[at], values[at]
+
+    def _drop_samples(self, time: float) -> None:
+        first = int(np.searchsorted(self.times, time - self._span_s))
+        stride = 1 if first >= self._end // 2 else 2
+        kept = np.arange(first, self._end, stride)
+        self._end = kept.size
+        self._table[:, : self._end] = self._table[:, kept]
+
 
 LONGEST_S = 60.0
 """Time for which samples are kept [s]."""
@@ -48,7 +133,7 @@ class StateCurves:
 
     Attributes:
         known: All signals of the model by key.
-        is_chosen: Whether the selection is that of the user.
+        is_chosen: Whether the user has selected.
     """
 
     def __init__(self, state: SharedState, parameters: ParameterClient) -> None:
@@ -102,7 +187,9 @@ class StateCurves:
             for signal in signals:
                 self._histories[signal.key].add(state.time, signal.read())
             return
-        behind = min((self._reviewed.get(it.key, -1) for it in signals), default=state.past.added)
+        behind = min(
+            (self._reviewed.get(signal.key, -1) for signal in signals), default=state.past.added
+        )
         for number in state.review(behind):
             for signal in signals:
                 if self._reviewed.get(signal.key, -1) < number:
@@ -118,7 +205,7 @@ class StateCurves:
                 yield Curve(signal.unit, name, self._histories[signal.key], index)
 
     def _follow_model(self) -> None:
-        """Read the signals of another model; select those of the selection that it has."""
+        """Read the signals of another model; keep the selected signals that it has."""
         self._model = self._state.model
         sign = partial(wrench_sign, self._parameters)
         self.known = {signal.key: signal for signal in signals(self._state, sign)}
@@ -179,7 +266,7 @@ class FieldCurves:
 
     def update(self) -> None:
         """Add the samples of the messages since the last update."""
-        for topic, time, values in self._fields.take():
+        for topic, time, values in self._fields.take_samples():
             for path, value in values.items():
                 history = self._histories.get(FieldKey(topic, path))
                 if history is not None and not _is_late(history, time):

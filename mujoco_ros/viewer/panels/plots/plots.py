@@ -1,6 +1,8 @@
 """The panel "Plots": signals of the robots and fields of messages over time."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
 from math import inf
 from typing import Any
 
@@ -10,14 +12,140 @@ from mujoco.studio.implot import implot
 
 from mujoco_ros.sim.shared_memory.reader import SharedState
 from mujoco_ros.viewer import style
+from mujoco_ros.viewer.client_set import FieldClient, FieldKey
 from mujoco_ros.viewer.clients import ParameterClient
 from mujoco_ros.viewer.docks import DockArea
-from mujoco_ros.viewer.message_fields import FieldClient, FieldKey
 from mujoco_ros.viewer.panels import widgets
 from mujoco_ros.viewer.panels.panel import Panel
-from mujoco_ros.viewer.panels.plots.choices import Choices
 from mujoco_ros.viewer.panels.plots.curves import Curve, FieldCurves, StateCurves, by_plot
-from mujoco_ros.viewer.panels.plots.time_axis import SPANS_S, TimeAxis, padded
+from mujoco_ros.viewer.panels.plots.signals import Signal
+
+SPANS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 60.0)
+"""Spans to choose from [s]."""
+SHORTEST_S = 1e-3
+"""Least span of a range [s]."""
+_PADDING, _LEAST = 0.05, 1e-3
+"""Margin of the values, as a share of their span, and the least of the span."""
+
+
+@dataclass(slots=True)
+class TimeAxis:
+    """The range of time that all plots show.
+
+    Attributes:
+        span_s: Span of the range while it follows the newest sample [s].
+        held: Begin and end of a range that stays [s]; None while it follows.
+        cursors: Times of the two cursors [s]; None without cursors.
+    """
+
+    span_s: float = 10.0
+    held: tuple[float, float] | None = None
+    cursors: tuple[float, float] | None = None
+
+    def range(self, newest: float) -> tuple[float, float]:
+        """Return begin and end [s], for a newest sample at a time [s]."""
+        return self.held or (newest - self.span_s, newest)
+
+    def hold(self, begin: float, end: float) -> None:
+        """Show a range, with the least span, until `follow` [s]."""
+        middle, half = 0.5 * (begin + end), 0.5 * max(end - begin, SHORTEST_S)
+        self.held = middle - half, middle + half
+
+    def follow(self) -> None:
+        """Follow the newest sample."""
+        self.held = None
+
+    def put_cursors(self, newest: float) -> None:
+        """Put two cursors into the range, which stays, for a newest sample at a time [s]."""
+        begin, end = self.range(newest)
+        self.hold(begin, end)
+        third = (end - begin) / 3.0
+        self.cursors = begin + third, end - third
+
+
+def padded(low: float, high: float) -> tuple[float, float]:
+    """Return the limits of an axis for values from `low` to `high`: with margins, never too close.
+
+    The least span is a thousandth, of the unit or of the values themselves if they are larger, so
+    that rounding errors do not look like motion.
+    """
+    least = _LEAST * max(1.0, abs(low), abs(high))
+    middle, half = 0.5 * (low + high), 0.5 * max(high - low, least)
+    return middle - (1.0 + 2.0 * _PADDING) * half, middle + (1.0 + 2.0 * _PADDING) * half
+
+
+class Choices:
+    """Selects signals and fields."""
+
+    def __init__(self, signals: StateCurves, fields: FieldCurves, client: FieldClient) -> None:
+        """Select `signals`, and `fields` of the topics of a client."""
+        self._signals, self._fields, self._client = signals, fields, client
+        self._search = ""
+
+    def build(self) -> None:
+        """Build the list."""
+        with widgets.child("choices", *style.SIGNAL_LIST_SIZE) as is_visible:
+            if not is_visible:
+                return
+            for heading, group in groupby(
+                self._signals.known.values(), lambda signal: signal.heading
+            ):
+                with widgets.tree(heading) as is_open:
+                    if is_open:
+                        self._build_group(heading, list(group))
+            with widgets.tree("Topics") as is_open:
+                if is_open:
+                    self._build_topics()
+
+    def close(self) -> None:
+        """End what is received for the list alone."""
+        self._client.inspect("")
+
+    def _build_group(self, heading: str, group: list[Signal]) -> None:
+        selected = {signal.key for signal in self._signals.selected}
+        labels = list(dict.fromkeys(signal.label for signal in group))
+        columns = (("", 1.0), *((label, 0.0) for label in labels))
+        with widgets.table(heading, columns) as is_open:
+            if not is_open:
+                return
+            for row, of_row in groupby(group, lambda signal: signal.row):
+                by_label = {signal.label: signal for signal in of_row}
+                imgui.TableNextRow()
+                widgets.cell(row)
+                for label in labels:
+                    widgets.cell()
+                    if (signal := by_label.get(label)) is None:
+                        continue
+                    key = signal.key
+                    changed, is_on = imgui.Checkbox(f"##{' '.join(key)}", key in selected)
+                    if changed:
+                        self._signals.select(key, is_on)
+
+    def _build_topics(self) -> None:
+        imgui.SetNextItemWidth(style.FILL)
+        _, self._search = imgui.InputTextWithHint("##topic", "topic", self._search)
+        wanted = self._search.strip().casefold()
+        for topic in self._client.topics:
+            if wanted not in topic.casefold():
+                continue
+            with widgets.tree(topic) as is_open:
+                if is_open:
+                    self._build_fields(topic)
+
+    def _build_fields(self, topic: str) -> None:
+        paths = self._client.inspect(topic)
+        if paths is None:
+            widgets.text("no message yet")
+            return
+        selected = self._fields.selected
+        for path in paths:
+            key = FieldKey(topic, path)
+            changed, is_on = imgui.Checkbox(f"{path}##{topic}", key in selected)
+            if changed:
+                self._fields.select(key, is_on)
+        if not paths:
+            widgets.text("no numbers")
+
 
 _MAX_POINTS = 600
 """Points per curve: more are not visible and slow the page down."""
@@ -75,7 +203,7 @@ class PlotsPanel(Panel):
             self.signals.restore(tuple(map(str, key)) for key in kept if isinstance(key, list))
         fields = settings.get("fields")
         for key in fields if isinstance(fields, list) else ():
-            if isinstance(key, list) and [type(it) for it in key] == [str, str]:
+            if isinstance(key, list) and [type(text) for text in key] == [str, str]:
                 self.fields.select(FieldKey(*key), True)
         if settings.get("span_s") in SPANS_S:
             self.axis.span_s = float(settings["span_s"])
@@ -97,12 +225,12 @@ class PlotsPanel(Panel):
                 self._build_plot(label, curves, newest)
             if is_open and self.axis.cursors is not None:
                 imgui.TableNextColumn()
-                self._build_readout([it for curves in plots.values() for it in curves])
+                self._build_readout([curve for curves in plots.values() for curve in curves])
 
     def _newest(self, plots: Mapping[str, Sequence[Curve]]) -> float:
         """Return the time of the newest sample [s]."""
-        times = (it.history.times for curves in plots.values() for it in curves)
-        return max((float(it[-1]) for it in times if len(it)), default=self.state.time)
+        times = (curve.history.times for curves in plots.values() for curve in curves)
+        return max((float(column[-1]) for column in times if len(column)), default=self.state.time)
 
     def _build_settings(self, newest: float) -> None:
         if widgets.button("Choose"):
@@ -213,12 +341,14 @@ def draw_curves(curves: Sequence[Curve], begin: float, end: float, *, is_fixed: 
     """Draw curves in a plot whose axes are set up, with margins above and below.
 
     Args:
-        curves: The curves.
         begin: Begin of the axis of time [s].
         end: Its end [s].
         is_fixed: Whether the axis is set to that, else the mouse has set it.
     """
-    drawn = [(it.name, *it.history.window(it.index, begin, end, _MAX_POINTS)) for it in curves]
+    drawn = [
+        (curve.name, *curve.history.window(curve.index, begin, end, _MAX_POINTS))
+        for curve in curves
+    ]
     always = int(implot.Cond.Always)
     implot.SetupAxisFormat(int(implot.Axis.X1), "%g")  # seconds: "s" makes ticks overlap
     if is_fixed:
@@ -237,7 +367,7 @@ def _line(identifier: int, time: float, colour: style.Colour) -> float:
 
 def _extremes(curves: Sequence[np.ndarray]) -> tuple[float, float]:
     """Return the smallest and the largest finite value; zeros without any."""
-    finite = [it[np.isfinite(it)] for it in curves]
-    low = min((float(it.min()) for it in finite if len(it)), default=inf)
-    high = max((float(it.max()) for it in finite if len(it)), default=-inf)
+    finite = [curve[np.isfinite(curve)] for curve in curves]
+    low = min((float(values.min()) for values in finite if len(values)), default=inf)
+    high = max((float(values.max()) for values in finite if len(values)), default=-inf)
     return (low, high) if low <= high else (0.0, 0.0)

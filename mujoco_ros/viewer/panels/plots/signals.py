@@ -13,7 +13,7 @@ from mujoco_ros.model.sensors.kind import Measurement
 from mujoco_ros.model.sensors.kinds import SENSOR_KINDS
 from mujoco_ros.model.sensors.robot_sensors import Distances
 from mujoco_ros.sim.shared_memory.reader import SharedState
-from mujoco_ros.viewer.panels.robots.joint_rows import JointRow, joint_rows
+from mujoco_ros.viewer.panels.robots import JointRow, joint_rows
 
 BASE_VELOCITY = "velocity"
 """Label of the velocity of a floating base."""
@@ -124,31 +124,31 @@ def _of_sensors(
     distances: Distances,
 ) -> Iterator[Signal]:
     for kind in SENSOR_KINDS:
-        for sensor, it in product(robot.sensors[kind.key], kind.measurements):
-            if it.label and it.name in sensor.addresses:
-                name = f"{sensor.name} {it.label}"
-                start = sensor.addresses[it.name]
-                numbers = slice(start, start + len(it.paths))
+        for sensor, measurement in product(robot.sensors[kind.key], kind.measurements):
+            if measurement.label and measurement.name in sensor.addresses:
+                name = f"{sensor.name} {measurement.label}"
+                start = sensor.addresses[measurement.name]
+                numbers = slice(start, start + len(measurement.paths))
                 yield Signal(
                     heading=f"{robot.name} {kind.plots}",
                     row=sensor.name,
-                    label=it.label,
-                    unit=it.unit,
-                    curves=tuple(f"{name} {axis}" for axis in it.axes) or (name,),
-                    read=_reader(state, it, numbers, wrench_sign, distances),
+                    label=measurement.label,
+                    unit=measurement.unit,
+                    curves=tuple(f"{name} {axis}" for axis in measurement.axes) or (name,),
+                    read=_reader(state, measurement, numbers, wrench_sign, distances),
                 )
 
 
 def _of_states(state: SharedState, robot: RobotLayout) -> Iterator[Signal]:
-    for it in robot.states:
-        quantity = it.quantity
-        numbers = slice(it.address, it.address + len(quantity.interfaces))
+    for sensor_state in robot.states:
+        quantity = sensor_state.quantity
+        numbers = slice(sensor_state.address, sensor_state.address + len(quantity.interfaces))
         yield Signal(
             heading=f"{robot.name} sensor states",
-            row=it.name,
+            row=sensor_state.name,
             label=quantity.name,
             unit=quantity.unit,
-            curves=tuple(f"{it.name} {name}" for name in quantity.interfaces),
+            curves=tuple(f"{sensor_state.name} {name}" for name in quantity.interfaces),
             read=partial(_numbers, state, numbers),
         )
 

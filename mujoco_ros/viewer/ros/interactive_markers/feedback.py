@@ -9,7 +9,7 @@ from threading import Lock
 
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
+from mujoco_ros.viewer.marker_descriptions import MarkerKey
 
 _LOG = logging.getLogger(__name__)
 FEEDBACK_PERIOD_S, EVENT_PERIOD_S = 0.05, 0.15
@@ -19,7 +19,7 @@ Servers have a queue of one message by default. A lost pose is replaced by the n
 a motion, or its last pose, is not.
 """
 _MOST_WAITING, _MOST_AT_END = 50, 10
-"""Messages that wait, and those that are published at the end."""
+"""Most messages that wait, and most that are published at the end."""
 _DOWN, _UP = InteractiveMarkerFeedback.MOUSE_DOWN, InteractiveMarkerFeedback.MOUSE_UP
 
 

@@ -9,16 +9,15 @@ from visualization_msgs.msg import InteractiveMarker, InteractiveMarkerControl, 
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     ControlOrientation,
     InteractionMode,
     InteractiveMarkerInfo,
     MarkerControl,
     MarkerMenuEntry,
+    default_count,
 )
-from mujoco_ros.viewer.interactive_markers.marker_shapes import default_count
-from mujoco_ros.viewer.message_shapes import Attachment, Shape
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.message_shapes import Attachment, Shape, printable
 from mujoco_ros.viewer.ros.drawn_messages import marker_shapes, pose_of
 
 _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
@@ -26,7 +25,7 @@ _MOST_CONTROLS, _MOST_ENTRIES, _MOST_SHAPES = 50, 200, 500
 _DEEPEST = 10
 """Levels of a menu."""
 _LONGEST_NAME, _LONGEST_TEXT = 200, 300
-"""Characters of names, and those of texts that are shown."""
+"""Most characters of a name, and of a text that is shown."""
 _LARGEST = 1e6
 """Largest coordinate and scale [m]."""
 
@@ -52,8 +51,10 @@ def marker_info(message: InteractiveMarker) -> InteractiveMarkerInfo:
         if count > most:
             raise UserInputError(f"{what} has {count} {items}; at most {most} are possible")
     attachment = Attachment(frame=message.header.frame_id, pose=pose)
-    controls = tuple(_control(it, attachment, what) for it in message.controls)
-    count = sum(default_count(it) + len(it.shapes) + len(it.placed) for it in controls)
+    controls = tuple(_control(control, attachment, what) for control in message.controls)
+    count = sum(
+        default_count(control) + len(control.shapes) + len(control.placed) for control in controls
+    )
     if count > _MOST_SHAPES:
         raise UserInputError(f"{what} has {count} shapes; at most {_MOST_SHAPES} are possible")
     return InteractiveMarkerInfo(
@@ -103,9 +104,9 @@ def _control(message: InteractiveMarkerControl, attachment: Attachment, what: st
     axes.check(name)
     shapes: list[Shape] = []
     placed: list[Shape] = []
-    for it in message.markers:
-        frame = it.header.frame_id
-        found = marker_shapes(it)
+    for marker in message.markers:
+        frame = marker.header.frame_id
+        found = marker_shapes(marker)
         if not frame:
             shapes += found
         elif frame.removeprefix("/") == attachment.frame.removeprefix("/"):
@@ -129,23 +130,23 @@ def _control(message: InteractiveMarkerControl, attachment: Attachment, what: st
 
 def _menu(entries: Sequence[MenuEntry], what: str) -> tuple[MarkerMenuEntry, ...]:
     """Return the entries at the top of a menu, with those below them."""
-    numbers = [it.id for it in entries]
+    numbers = [entry.id for entry in entries]
     if 0 in numbers or len(set(numbers)) < len(numbers):
         raise UserInputError(f"{what} has entries in its menu with the same id, or with id 0")
     children: dict[int, list[MenuEntry]] = {}
-    for it in entries:
-        children.setdefault(it.parent_id, []).append(it)
+    for entry in entries:
+        children.setdefault(entry.parent_id, []).append(entry)
     count = 0
 
     def below(parent: int, depth: int) -> Iterator[MarkerMenuEntry]:
         nonlocal count
-        for it in children.get(parent, ()) if depth else ():
+        for child in children.get(parent, ()) if depth else ():
             count += 1
             yield MarkerMenuEntry(
-                number=it.id,
-                title=shown_text(it.title),
-                is_selectable=it.command_type == MenuEntry.FEEDBACK,
-                entries=tuple(below(it.id, depth - 1)),
+                number=child.id,
+                title=shown_text(child.title),
+                is_selectable=child.command_type == MenuEntry.FEEDBACK,
+                entries=tuple(below(child.id, depth - 1)),
             )
 
     menu = tuple(below(0, _DEEPEST))

@@ -15,21 +15,17 @@ from visualization_msgs.srv import GetInteractiveMarkers
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.viewer.clients import Request
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractiveMarkerInfo,
     MarkerKey,
     MarkerServerInfo,
-)
-from mujoco_ros.viewer.interactive_markers.marker_shapes import (
     default_shapes,
     interactive_marker_shapes,
 )
-from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape
-from mujoco_ros.viewer.printable_text import printable
+from mujoco_ros.viewer.message_shapes import MOST_DRAWN, Shape, printable
 from mujoco_ros.viewer.ros.interactive_markers.feedback import FeedbackQueue
 from mujoco_ros.viewer.ros.interactive_markers.marker_set import DEPTH, MarkerSet, UpdateQueue
-from mujoco_ros.viewer.ros.requests import Requests
-from mujoco_ros.viewer.ros.shell_commands import topic_pub
+from mujoco_ros.viewer.ros.requests import Requests, topic_pub
 from mujoco_ros.wire.conversions import pose_message
 from mujoco_ros.wire.qos import RELIABLE, subscription_qos
 from mujoco_ros.wire.service_caller import ServiceCaller
@@ -55,10 +51,10 @@ class _Server:
     Attributes:
         namespace: Its namespace.
         updates: Its updates that wait.
-        qos: That of the subscription.
-        subscription: That of its updates.
+        qos: Quality of service of the subscription.
+        subscription: Subscription of its updates.
         publishers: Identifiers of the publishers of its updates.
-        drawn: The shapes of each marker: those of its server, and those of bare controls.
+        drawn: The shapes of each marker: from its server, and for bare controls.
     """
 
     namespace: str
@@ -81,9 +77,9 @@ class _Server:
         return f"{self.namespace}/get_interactive_markers"
 
     def shapes(self) -> Sequence[Shape]:
-        """Return the first shapes of its markers, those of bare controls last.
+        """Return the first shapes of its markers; the shapes of bare controls are last.
 
-        Only those of changed markers are computed.
+        Only the shapes of changed markers are computed.
         """
         shapes: list[Shape] = []
         added: list[Shape] = []
@@ -132,7 +128,6 @@ class MarkerServers:
     """
 
     def __init__(self, caller: ServiceCaller, requests: Requests, endpoints: Endpoints) -> None:
-        """Follow no server."""
         self.known: Mapping[str, MarkerServerInfo] = {}
         self.shapes: Mapping[str, Sequence[Shape]] = {}
         self.left_out = 0
@@ -229,7 +224,7 @@ class MarkerServers:
 
     def follow(self, topics: Collection[str]) -> None:
         """Follow the servers that publish updates on these topics, and no others."""
-        found = sorted(it for it in topics if it.endswith(UPDATES))
+        found = sorted(topic for topic in topics if topic.endswith(UPDATES))
         followed, self.left_out = found[:_MOST_SERVERS], len(found[_MOST_SERVERS:])
         node = self._endpoints.node
         with self._lock:
@@ -237,8 +232,8 @@ class MarkerServers:
                 self._close(topic)
             for topic in followed:
                 offers = node.get_publishers_info_by_topic(topic)
-                qos = subscription_qos([it.qos_profile for it in offers], DEPTH)
-                publishers = frozenset(tuple(it.endpoint_gid) for it in offers)
+                qos = subscription_qos([offer.qos_profile for offer in offers], DEPTH)
+                publishers = frozenset(tuple(offer.endpoint_gid) for offer in offers)
                 if topic not in self._servers:
                     self._servers[topic] = self._open(topic, qos)
                 server = self._servers[topic]
@@ -264,7 +259,7 @@ class MarkerServers:
                 self._set_known()
             if self._must_draw and now >= self._draw_at:
                 self._must_draw, self._draw_at = False, now + _DRAW_S
-                self.shapes = {topic: it.shapes() for topic, it in self._servers.items()}
+                self.shapes = {topic: server.shapes() for topic, server in self._servers.items()}
         self._feedback.tick(now)
 
     def _open(self, topic: str, qos: QoSProfile) -> _Server:
@@ -346,7 +341,7 @@ class MarkerServers:
         return None if server is None or marker is None else (server, marker)
 
     def _set_known(self) -> None:
-        self.known = {it.namespace: it.markers.info for it in self._servers.values()}
+        self.known = {server.namespace: server.markers.info for server in self._servers.values()}
         self._is_changed, self._must_draw = False, True
 
     def _report(self, action: str, key: MarkerKey) -> Request:

@@ -13,7 +13,7 @@ from visualization_msgs.srv import GetInteractiveMarkers
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
-from mujoco_ros.viewer.interactive_markers.descriptions import (
+from mujoco_ros.viewer.marker_descriptions import (
     InteractiveMarkerInfo,
     MarkerServerInfo,
 )
@@ -114,8 +114,8 @@ class MarkerSet:
         self.sequence = int(message.seq_num)
         self._add(message.markers)
         self.note("unknown", "")
-        for it in message.poses:
-            self._move(it)
+        for pose in message.poses:
+            self._move(pose)
         for name in message.erases:
             self._remove(name)
             self.note(_about(name), "")
@@ -133,28 +133,28 @@ class MarkerSet:
 
     def _add(self, messages: Sequence[InteractiveMarker]) -> None:
         count = 0
-        for it in messages:
-            is_new = it.name not in self.markers
+        for message in messages:
+            is_new = message.name not in self.markers
             if count == _MOST_MARKERS or (is_new and len(self.markers) >= _MOST_MARKERS):
                 self._has_more = True
                 continue
             count += 1
             try:
-                info = marker_info(it)
+                info = marker_info(message)
             except UserInputError as error:
-                self._remove(it.name)
-                self.note(_about(it.name), f"{error}; it is not shown")
+                self._remove(message.name)
+                self.note(_about(message.name), f"{error}; it is not shown")
                 continue
-            self.note(_about(it.name), "")
-            for control in it.controls:
+            self.note(_about(message.name), "")
+            for control in message.controls:
                 for marker in control.markers:
                     note_merged(marker, self._server, self._merged)
-            present = self.markers.get(it.name)
-            if it.name == self.held and present is not None:
+            present = self.markers.get(message.name)
+            if message.name == self.held and present is not None:
                 is_same = present.frame == info.frame
                 self._later = info.pose if is_same else None
                 info = replace(info, pose=present.pose) if is_same else info
-            self.markers[it.name] = info
+            self.markers[message.name] = info
         if self._has_more:
             self.note("number", f"more than {_MOST_MARKERS} markers; the rest is not shown")
 
@@ -212,7 +212,6 @@ class UpdateQueue:
     """
 
     def __init__(self, markers: MarkerSet) -> None:
-        """Begin without updates."""
         self.markers = markers
         self.request_at: float | None = None
         self._waiting: deque[bytes] = deque(maxlen=DEPTH)  # empty instead of one that is too long

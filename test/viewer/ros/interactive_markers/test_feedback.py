@@ -3,7 +3,7 @@
 import pytest
 from visualization_msgs.msg import InteractiveMarkerFeedback
 
-from mujoco_ros.viewer.interactive_markers.descriptions import MarkerKey
+from mujoco_ros.viewer.marker_descriptions import MarkerKey
 from mujoco_ros.viewer.ros.interactive_markers.feedback import (
     EVENT_PERIOD_S,
     FEEDBACK_PERIOD_S,

@@ -11,7 +11,7 @@ from visualization_msgs.msg import InteractiveMarkerControl, Marker, MenuEntry
 
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose as RelativePose
-from mujoco_ros.viewer.interactive_markers.marker_shapes import (
+from mujoco_ros.viewer.marker_descriptions import (
     default_shapes,
     interactive_marker_shapes,
 )

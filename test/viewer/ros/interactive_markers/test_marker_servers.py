@@ -13,7 +13,7 @@ from visualization_msgs.msg import InteractiveMarkerFeedback, InteractiveMarkerU
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
-from mujoco_ros.viewer.interactive_markers.descriptions import InteractionMode, MarkerKey
+from mujoco_ros.viewer.marker_descriptions import InteractionMode, MarkerKey
 from mujoco_ros.viewer.message_shapes import ShapeKind
 from mujoco_ros.viewer.ros.drawn_topics import DrawnTopics
 from mujoco_ros.viewer.ros.interactive_markers.marker_servers import MarkerServers

@@ -1,1 +1,0 @@
-"""Panels that controllers and extensions declare, as topics, services and parameters."""

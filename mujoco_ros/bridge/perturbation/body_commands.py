@@ -1,0 +1,335 @@
+"""Topics that push, pull and place bodies."""
+
+import itertools
+import math
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+
+import mujoco
+import numpy as np
+from geometry_msgs.msg import PoseStamped, Vector3, WrenchStamped
+from rclpy.subscription import Subscription
+from visualization_msgs.msg import InteractiveMarkerFeedback
+
+from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
+from mujoco_ros.control.events import QueueFullError
+from mujoco_ros.control.pull import Pull
+from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.naming import in_namespace, topic_token
+from mujoco_ros.model.robot.body_frames import (
+    BodyFrame,
+    MocapBody,
+    can_move,
+    mocap_bodies,
+    named_frames,
+)
+from mujoco_ros.rclpy_ext.endpoints import synchronize
+from mujoco_ros.sim.plant import Plant
+from mujoco_ros.sim.wrenches import AppliedWrench
+from mujoco_ros.wire.conversions import nanoseconds, point, pose_in_world
+from mujoco_ros.wire.names import EXTERNAL_WRENCH, MOVE, PULL, TURN
+from mujoco_ros.wire.parameter_spec import ParameterSpec
+from mujoco_ros.wire.qos import RELIABLE
+
+_LARGEST = 1e9
+"""Far below 1e10, the acceleration at which the engine diverges."""
+
+
+class WrenchServer(Component):
+    """Applies wrenches from ``external_wrench`` of the scene and of every robot."""
+
+    name = "perturbation"
+    parameters = (
+        ParameterSpec(
+            "external_wrench_timeout",
+            0.0,
+            "Simulated time for which a message on external_wrench acts [s]; 0 is until the next "
+            "one for its frame",
+            low=0.0,
+            high=3600.0,
+        ),
+        ParameterSpec(
+            "external_wrench_axes",
+            "frame",
+            "Axes of the messages on external_wrench: the frame that they name, or the world; they "
+            "act at the origin of the frame either way",
+            choices=("frame", "world"),
+        ),
+    )
+
+    def __init__(self, context: NodeContext) -> None:
+        """Open the topics."""
+        self._endpoints, self._values = context.endpoints, context.values
+        self._simulation, self._submit = context.simulation, context.submit
+        self._rejections = context.rejections
+        self._open: dict[str, Subscription] = {}
+        self.build(context.simulation.plant)
+        self.finish()
+
+    def build(self, plant: Plant) -> None:
+        """Find the frames of the next model."""
+        self._next = plant.model, plant.layout, named_frames(plant.model, plant.layout)
+
+    def finish(self) -> None:
+        """Open the topics of new robots; close the topics of deleted ones."""
+        self._model, self._layout, self._frames = self._next
+        namespaces = dict.fromkeys(["", *(robot.namespace for robot in self._layout.robots)])
+        synchronize(self._open, namespaces, self._subscribe, self._endpoints.close)
+
+    def find_frame(self, namespace: str, name: str) -> BodyFrame:
+        """Return a frame by name; topics of a robot also accept names without its prefix.
+
+        Raises:
+            UserInputError: There is no such frame, or no joint moves it.
+        """
+        own = (robot for robot in self._layout.robots if robot.namespace == namespace)
+        names = [*(robot.frame_prefix + name for robot in own), name]
+        frame = next((self._frames[known] for known in names if known in self._frames), None)
+        if frame is None:
+            movable = [n for n, f in self._frames.items() if can_move(self._model, f.body)]
+            raise unknown("frame", name, movable)
+        if not can_move(self._model, frame.body):
+            raise UserInputError(f"frame '{name}' cannot move: no joint is above it")
+        return frame
+
+    def report(self) -> DiagnosticReport:
+        """Return the row on /diagnostics: the wrenches and pulls that act."""
+        external = self._simulation.wrenches
+        wrenches, pulls = external.listing, external.pulls
+        parts = [f"wrenches act at {', '.join(wrenches)}"] if wrenches else []
+        parts += [f"pulls act at {', '.join(pulls)}"] if pulls else []
+        return DiagnosticReport(
+            "; ".join(parts) or "no external wrench acts",
+            {
+                f"wrench at {frame} [N, Nm]": _row((*wrench.force, *wrench.torque))
+                + (" in world axes" if wrench.in_world else "")
+                + (f" until {wrench.until:g} s" if math.isfinite(wrench.until) else "")
+                for frame, wrench in wrenches.items()
+            }
+            | {
+                f"pull at {frame}": f"turned to w x y z {_row(pull.quat_wxyz)}"
+                if pull.turns
+                else f"to {_row(pull.position)} m"
+                for frame, pull in pulls.items()
+            },
+        )
+
+    def _subscribe(self, namespace: str, _: None) -> Subscription:
+        topic = in_namespace(namespace, EXTERNAL_WRENCH)
+        handle = partial(self._handle, namespace, topic)
+        return self._endpoints.subscription(WrenchStamped, topic, handle, RELIABLE)
+
+    def _handle(self, namespace: str, topic: str, message: WrenchStamped) -> None:
+        try:
+            frame = self.find_frame(namespace, message.header.frame_id)
+            force = _numbers("force", message.wrench.force)
+            torque = _numbers("torque", message.wrench.torque)
+        except UserInputError as error:
+            self._rejections.report(topic, "refused", str(error))
+            return
+        timeout = self._values["external_wrench_timeout"] or math.inf
+        in_world = self._values["external_wrench_axes"] == "world"
+        wrenches = self._simulation.wrenches
+
+        def command(time: float) -> None:
+            wrench = AppliedWrench(
+                force=force, torque=torque, in_world=in_world, until=time + timeout
+            )
+            wrenches.put(frame, wrench)
+
+        self._submit(topic, command, stamp=nanoseconds(message.header.stamp))
+
+
+def _numbers(name: str, vector: Vector3) -> tuple[float, float, float]:
+    numbers = (float(vector.x), float(vector.y), float(vector.z))
+    if not all(abs(number) <= _LARGEST for number in numbers):  # true for NaN
+        shown = ", ".join(f"{number:g}" for number in numbers)
+        raise UserInputError(
+            f"{name} ({shown}) has a component that is not finite, or beyond {_LARGEST:g}"
+        )
+    return numbers
+
+
+def _row(numbers: Iterable[float]) -> str:
+    return " ".join(f"{number:g}" for number in numbers)
+
+
+HELD_S = 0.5
+"""Wall time for which a pull acts unless it is repeated; so the pull of a dead client ends.
+
+While the clock waits for responses it is simulated time, so that all runs are the same.
+"""
+_HOLDS = ("KEEP_ALIVE", "POSE_UPDATE", "MOUSE_DOWN")
+_ENDS = "MOUSE_UP"
+
+
+class PullServer(Component):
+    """Pulls bodies while messages on ``external_wrench/pull`` are repeated."""
+
+    def __init__(self, context: NodeContext, find: Callable[[str], BodyFrame]) -> None:
+        """Open the topic.
+
+        Args:
+            find: Returns the frame of a name, or raises `UserInputError` if forces cannot move it.
+        """
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._submit, self._rejections = context.submit, context.rejections
+        self._lockstep = context.lockstep
+        self._timed: set[str] = set()  # frames whose pull ends at a simulated time
+        self._find = find
+        self._held: dict[str, int] = {}  # frame to the number of its last message
+        self._count = itertools.count()
+        self._endpoints.subscription(InteractiveMarkerFeedback, PULL, self._handle, RELIABLE)
+
+    def _handle(self, message: InteractiveMarkerFeedback) -> None:
+        try:
+            frame = self._find(message.marker_name)
+            pull = None if _ends(message) else _pull(message)
+        except UserInputError as error:
+            self._rejections.report(PULL, "refused", str(error))
+            return
+        self._submit(
+            PULL, partial(self._apply, frame, pull), stamp=nanoseconds(message.header.stamp)
+        )
+        self._held[frame.frame] = number = next(self._count)
+        self._endpoints.later(HELD_S, partial(self._release_if_silent, frame.frame, number))
+
+    def _release_if_silent(self, frame: str, number: int) -> None:
+        """Release the frame, unless there was another message since."""
+        if self._held.get(frame) != number:
+            return
+        del self._held[frame]
+        release = partial(self._release, frame)
+        # Behind the pull in the queue, however late the physics thread is.
+        with suppress(QueueFullError):  # the physics thread has ended
+            self._simulation.commands.submit(release, urgent=True)
+
+    def _release(self, frame: str) -> None:
+        """Release a frame after wall time; in the physics thread."""
+        if frame not in self._timed:
+            self._simulation.wrenches.release(frame)
+
+    def _apply(self, frame: BodyFrame, pull: Pull | None, time: float) -> None:
+        """Pull or release; in the physics thread."""
+        wrenches = self._simulation.wrenches
+        if pull is None:
+            wrenches.release(frame.frame)
+        elif self._lockstep.stepped:
+            self._timed.add(frame.frame)
+            wrenches.pull(frame, pull, time + HELD_S)
+        else:
+            self._timed.discard(frame.frame)
+            wrenches.pull(frame, pull)
+
+
+def _ends(message: InteractiveMarkerFeedback) -> bool:
+    """Return whether a message ends a pull.
+
+    Raises:
+        UserInputError: It neither ends a pull nor pulls.
+    """
+    if message.event_type == getattr(InteractiveMarkerFeedback, _ENDS):
+        return True
+    known = {getattr(InteractiveMarkerFeedback, name): name for name in _HOLDS}
+    if message.event_type not in known:
+        raise UserInputError(
+            f"event_type {message.event_type} is not supported; use "
+            f"{', '.join(known.values())} and {_ENDS}"
+        )
+    return False
+
+
+def _pull(message: InteractiveMarkerFeedback) -> Pull:
+    """Return the pull of a message.
+
+    Raises:
+        UserInputError: It is invalid.
+    """
+    control = message.control_name or MOVE
+    if control not in (MOVE, TURN):
+        raise unknown("control_name", control, (MOVE, TURN))
+    position, quat_wxyz = pose_in_world(message.header.frame_id, message.pose)
+    at, local = position, np.zeros(3)
+    if message.mouse_point_valid:
+        at, back = point("mouse_point", message.mouse_point), np.zeros(4)
+        mujoco.mju_negQuat(back, quat_wxyz)
+        mujoco.mju_rotVecQuat(local, at - position, back)
+    return Pull(turns=control == TURN, point=local, position=at, quat_wxyz=quat_wxyz)
+
+
+@dataclass(eq=False)
+class _MocapTopic:
+    """The topic of a mocap body; `row` belongs to the physics thread."""
+
+    name: str
+    row: int
+    subscription: Subscription | None = None
+
+
+class MocapServer(Component):
+    """Moves each mocap body by ``mocap/<body>/pose``."""
+
+    def __init__(self, context: NodeContext) -> None:
+        """Open the topics.
+
+        Raises:
+            UserInputError: Two bodies would have the same topic.
+        """
+        self._endpoints, self._simulation = context.endpoints, context.simulation
+        self._submit, self._rejections = context.submit, context.rejections
+        self._topics: dict[str, _MocapTopic] = {}
+        self._next: dict[str, MocapBody] = {}
+        self.prepare(context.simulation.plant)
+        self.finish()
+
+    def prepare(self, plant: Plant) -> None:
+        """Find the mocap bodies of the next model.
+
+        Raises:
+            UserInputError: Two would have the same topic.
+        """
+        self._next = {}
+        for body in mocap_bodies(plant.model, plant.layout):
+            topic = in_namespace(body.namespace, "mocap", topic_token(body.name), "pose")
+            if topic in self._next:
+                raise UserInputError(
+                    f"two mocap bodies would have the topic '{topic}': their names must differ in "
+                    "letters, digits or underscores"
+                )
+            self._next[topic] = body
+
+    def commit(self) -> None:
+        """Switch to the rows of the next model."""
+        for name, topic in self._topics.items():
+            topic.row = self._next[name].mocap if name in self._next else -1
+
+    def finish(self) -> None:
+        """Open topics for new mocap bodies; close the topics of deleted ones."""
+        synchronize(self._topics, self._next, self._subscribe, self._close)
+
+    def _subscribe(self, name: str, body: MocapBody) -> _MocapTopic:
+        topic = _MocapTopic(name, body.mocap)
+        handle = partial(self._handle, topic)
+        topic.subscription = self._endpoints.subscription(PoseStamped, name, handle, RELIABLE)
+        return topic
+
+    def _close(self, topic: _MocapTopic) -> None:
+        if topic.subscription is not None:
+            self._endpoints.close(topic.subscription)
+
+    def _handle(self, topic: _MocapTopic, message: PoseStamped) -> None:
+        try:
+            position, quat = pose_in_world(message.header.frame_id, message.pose)
+        except UserInputError as error:
+            self._rejections.report(topic.name, "refused", str(error))
+            return
+        simulation = self._simulation
+
+        def command(_time: float) -> None:
+            if topic.row >= 0:
+                simulation.set_mocap_pose(topic.row, position, quat)
+
+        self._submit(topic.name, command, stamp=nanoseconds(message.header.stamp))

@@ -1,1 +1,0 @@
-"""Interactive markers of other nodes, without ROS."""

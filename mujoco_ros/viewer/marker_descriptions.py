@@ -1,0 +1,231 @@
+"""Interactive markers as visualization_msgs describes them, their shapes, and their client."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from itertools import pairwise
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.viewer.message_shapes import Attachment, Carrier, Shape, ShapeKind
+
+
+class InteractionMode(IntEnum):
+    """What a control does, by the numbers of visualization_msgs/InteractiveMarkerControl."""
+
+    NONE = 0
+    MENU = 1
+    BUTTON = 2
+    MOVE_AXIS = 3
+    MOVE_PLANE = 4
+    ROTATE_AXIS = 5
+    MOVE_ROTATE = 6
+    MOVE_3D = 7
+    ROTATE_3D = 8
+    MOVE_ROTATE_3D = 9
+
+
+class ControlOrientation(IntEnum):
+    """What the axes of a control rotate with: the marker, nothing, or the camera."""
+
+    INHERIT = 0
+    FIXED = 1
+    VIEW_FACING = 2
+
+
+class MarkerKey(NamedTuple):
+    """An interactive marker.
+
+    Attributes:
+        server: Namespace of its server.
+        name: Its name at the server.
+    """
+
+    server: str
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarkerControl:
+    """A control of an interactive marker.
+
+    Attributes:
+        name: Its name.
+        description: What it does, in the words of its server.
+        mode: What it does.
+        orientation: What its axes rotate with.
+        quat_wxyz: Orientation of its axes; it moves along x, in the plane of y and z, about x.
+        shapes: What is drawn for it, in the axes of the marker.
+        placed: What is drawn for it and was described in other frames.
+        attachment: How that is attached to the marker.
+        is_bare: Whether its server draws nothing for it, so that an arrow or a circle is drawn.
+    """
+
+    name: str
+    description: str = ""
+    mode: InteractionMode = InteractionMode.NONE
+    orientation: ControlOrientation = ControlOrientation.INHERIT
+    quat_wxyz: np.ndarray = field(default_factory=lambda: Pose().quat_wxyz)
+    shapes: tuple[Shape, ...] = ()
+    placed: tuple[Shape, ...] = ()
+    attachment: Attachment | None = None
+    is_bare: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarkerMenuEntry:
+    """An entry of the menu of an interactive marker.
+
+    Attributes:
+        number: Its id.
+        title: Its title.
+        is_selectable: Whether its selection is sent; the viewer runs no commands.
+        entries: The entries below it.
+    """
+
+    number: int
+    title: str
+    is_selectable: bool = True
+    entries: tuple["MarkerMenuEntry", ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InteractiveMarkerInfo:
+    """An interactive marker.
+
+    Attributes:
+        name: Its name.
+        description: What it is, in the words of its server.
+        frame: TF frame of its pose.
+        pose: Its pose in the frame.
+        initial_quat: Its orientation when it was last described, for controls that are fixed.
+        scale: Size of handles without shapes of their own [m].
+        controls: Its controls.
+        menu: The entries of its menu.
+    """
+
+    name: str
+    description: str
+    frame: str
+    pose: Pose
+    initial_quat: np.ndarray
+    scale: float = 1.0
+    controls: tuple[MarkerControl, ...] = ()
+    menu: tuple[MarkerMenuEntry, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MarkerServerInfo:
+    """A server of interactive markers.
+
+    Attributes:
+        markers: Its markers by name.
+        problems: What is wrong with it, or with markers that it refused.
+    """
+
+    markers: Mapping[str, InteractiveMarkerInfo]
+    problems: tuple[str, ...] = ()
+
+
+class InteractiveMarkerClient(Protocol):
+    """Interactive markers of the servers on the graph; any thread may call the methods.
+
+    Attributes:
+        known: The servers by their namespace; replaced, never changed.
+        left_out: Number of servers that are too many, and not followed.
+    """
+
+    known: Mapping[str, MarkerServerInfo]
+    left_out: int
+
+    def drag(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        """Move a marker in its frame until `release`, or until some seconds after the last call."""
+
+    def release(self) -> None:
+        """End the motion."""
+
+    def place(self, key: MarkerKey, control: str, pose: Pose) -> None:
+        """Move a marker in its frame at once."""
+
+    def click(self, key: MarkerKey, control: str) -> None:
+        """Press a button."""
+
+    def select(self, key: MarkerKey, control: str, entry: int) -> None:
+        """Select an entry of the menu of a marker, by its id."""
+
+
+_LABEL_HEIGHT = 1.2
+"""Height of the description above the marker, as a share of its scale."""
+_WHITE = (1.0, 1.0, 1.0, 1.0)
+_SIDES = 16
+"""Lines of a circle."""
+_COLOURS = ((0.9, 0.25, 0.25, 0.9), (0.25, 0.7, 0.3, 0.9), (0.25, 0.45, 0.95, 0.9))
+_LINES = {InteractionMode.MOVE_AXIS}
+_CIRCLES = {InteractionMode.MOVE_PLANE, InteractionMode.ROTATE_AXIS, InteractionMode.MOVE_ROTATE}
+
+
+def default_count(control: MarkerControl) -> int:
+    """Return the number of arrows, or lines of a circle, that are drawn for a control."""
+    if not control.is_bare:
+        return 0
+    return 2 if control.mode in _LINES else _SIDES if control.mode in _CIRCLES else 0
+
+
+def interactive_marker_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
+    """Yield the shapes that its server describes, and its description.
+
+    Shapes of a control that faces the camera have the orientation of the marker.
+    """
+    for control in marker.controls:
+        pose = _pose(marker, control)
+        rotation = pose.matrix
+        for shape in control.shapes:
+            yield shape.turned(rotation, pose.position, marker.frame)
+        if control.attachment is not None:
+            carrier = Carrier(control.attachment, marker.frame, pose)
+            for shape in control.placed:
+                yield replace(shape, carrier=carrier)
+    yield Shape(
+        kind=ShapeKind.TEXT,
+        frame=marker.frame,
+        position=marker.pose.position + np.array([0.0, 0.0, _LABEL_HEIGHT * marker.scale]),
+        colour=_WHITE,
+        text=marker.description or marker.name,
+    )
+
+
+def default_shapes(marker: InteractiveMarkerInfo) -> Iterator[Shape]:
+    """Yield what is drawn for the controls for which the server describes nothing."""
+    for control in marker.controls:
+        pose = _pose(marker, control)
+        rotation = pose.matrix
+        for shape in _default_shapes(control, marker.scale):
+            yield shape.turned(rotation, pose.position, marker.frame)
+
+
+def _pose(marker: InteractiveMarkerInfo, control: MarkerControl) -> Pose:
+    """Return the pose of a control in the frame of its marker."""
+    if control.orientation is ControlOrientation.FIXED:
+        return replace(marker.pose, quat_wxyz=marker.initial_quat)
+    return marker.pose
+
+
+def _default_shapes(control: MarkerControl, scale: float) -> Iterator[Shape]:
+    """Yield arrows along the x axis of a control without shapes, or a circle about it."""
+    if not default_count(control):
+        return
+    axes = Pose(quat_wxyz=control.quat_wxyz).matrix
+    colour = _COLOURS[int(np.abs(axes[:, 0]).argmax())]
+    if control.mode in _LINES:
+        kind, width = ShapeKind.ARROW, 0.1 * scale
+        x = scale * axes[:, 0]
+        ends = [(0.5 * x, 0.9 * x), (-0.5 * x, -0.9 * x)]
+    else:
+        kind, width = ShapeKind.LINE, 0.05 * scale
+        angles = np.linspace(0.0, 2.0 * np.pi, _SIDES + 1)
+        circle = np.stack([0.0 * angles, np.cos(angles), np.sin(angles)], axis=1)
+        ends = list(pairwise(0.75 * scale * circle @ axes.T))
+    for start, end in ends:
+        yield Shape(kind=kind, frame="", position=start, end=end, width=width, colour=colour)

@@ -1,0 +1,218 @@
+"""The node of an entity: what is shown of it, its pose, its links and its sensors."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import mujoco
+import numpy as np
+from mujoco.studio.dear_imgui import dear_imgui as imgui
+
+from mujoco_ros.model.pose import Pose
+from mujoco_ros.model.robot.layout import ModelLayout
+from mujoco_ros.model.scene.assembly import Assembly
+from mujoco_ros.model.scene.entities import Entity, EntityKind
+from mujoco_ros.sim.shared_memory.reader import SharedState
+from mujoco_ros.sim.state.initial_state import initial_state
+from mujoco_ros.sim.state.set_state import settable_joints
+from mujoco_ros.viewer.client_set import EntityClient
+from mujoco_ros.viewer.clients import Request
+from mujoco_ros.viewer.entity_displays import EntityDisplays
+from mujoco_ros.viewer.framing import CameraFollows, followed
+from mujoco_ros.viewer.panels import widgets
+from mujoco_ros.viewer.panels.widgets import Numbers, PoseFields
+
+
+def initial_values(assembly: Assembly, layout: ModelLayout, entity: Entity) -> dict[str, Any]:
+    """Return positions and velocities of an entity's joints, and its pose and twist, at the start.
+
+    Args:
+        assembly: The scene.
+        layout: Its robots.
+
+    Returns:
+        Values by their names in ``~/set_joints``; none if the entity cannot move.
+    """
+    model, start = assembly.model, initial_state(assembly, layout)
+    values: dict[str, Any] = {}
+    for name, settable in settable_joints(model, layout).items():
+        if model.jnt_bodyid[settable.joint] in entity.bodies:
+            values[f"{name}.position"] = float(start.qpos[model.jnt_qposadr[settable.joint]])
+            values[f"{name}.velocity"] = float(start.qvel[model.jnt_dofadr[settable.joint]])
+    if entity.free is not None:
+        q, v = entity.free
+        quat = start.qpos[q + 3 : q + 7]
+        values[f"{entity.name}.pose"] = _pose(start.qpos[q : q + 3], quat)
+        turning = (
+            Pose(quat_wxyz=quat).matrix @ start.qvel[v + 3 : v + 6]
+        )  # from the axes of the body
+        values[f"{entity.name}.twist"] = [*map(float, (*start.qvel[v : v + 3], *turning))]
+    elif entity.mocap is not None:
+        mocap = entity.mocap
+        values[f"{entity.name}.pose"] = _pose(start.mocap_pos[mocap], start.mocap_quat[mocap])
+    return values
+
+
+def _pose(position: np.ndarray, quat_wxyz: np.ndarray) -> list[float]:
+    w, x, y, z = map(float, quat_wxyz / np.linalg.norm(quat_wxyz))
+    return [*map(float, position), x, y, z, w]
+
+
+_INDENT = "  "
+_SWITCHES = (
+    ("Visual", "visual", "Its shapes, and its sites."),
+    ("Collision", "collision", "Shapes that can collide."),
+    ("Frames", "frames", "Frames of its links."),
+)
+_GHOST_TIP = "The robot at its joint references,\nas a ghost."
+_TRAIL_TIP = "The path of the last 10 s: of the selected link,\nelse of its base or last link."
+
+
+class EntityTree:
+    """Builds the nodes of entities.
+
+    Attributes:
+        latest: The latest request.
+    """
+
+    def __init__(self, state: SharedState, client: EntityClient, displays: EntityDisplays) -> None:
+        self.latest: Request | None = None
+        self._state, self._client, self._displays = state, client, displays
+        self._edited: dict[str, Numbers] = {}
+        self._fields: dict[str, PoseFields] = {}
+
+    def build(self, entity: Entity, viewer: Any, *, acts: bool) -> None:
+        """Build the node of an entity.
+
+        Args:
+            viewer: The viewer, whose selection and camera change.
+            acts: Whether the entity can be changed.
+        """
+        with widgets.tree(f"{entity.name} ({entity.kind})###{entity.name}") as is_open:
+            if not is_open:
+                return
+            self._build_switches(entity, viewer)
+            if acts:
+                self._build_pose(entity, viewer)
+                self._build_actions(entity)
+            with widgets.tree(f"Links##{entity.name}") as is_inner_open:
+                if is_inner_open:
+                    self._build_links(entity, viewer)
+            sensors = list(self._sensors(entity))
+            if not sensors:
+                return
+            with widgets.tree(f"Sensors##{entity.name}") as is_inner_open:
+                for label, body in sensors if is_inner_open else ():
+                    self._build_selectable(label, body, viewer)
+
+    def _build_switches(self, entity: Entity, viewer: Any) -> None:
+        name, display = entity.name, self._displays.display_of(entity.name)
+        for label, switch, tip in _SWITCHES:
+            if _check_box(f"{label}##{name}", getattr(display, switch), tip):
+                self._displays.set(name, **{switch: not getattr(display, switch)})
+        if entity.kind is EntityKind.ROBOT and _check_box(
+            f"References##{name}", display.references, _GHOST_TIP
+        ):
+            self._displays.set(name, references=not display.references)
+        if _check_box(f"Trail##{name}", bool(display.trail), _TRAIL_TIP):
+            body = "" if display.trail else self._trail_body(entity, viewer)
+            self._displays.set(name, trail=body)
+        is_followed = entity.root > 0 and followed(viewer.camera) == entity.root
+        if _check_box(f"Follow##{name}", is_followed, "The camera moves with it."):
+            viewer.dispatch(CameraFollows(body=0 if is_followed else entity.root))
+        imgui.NewLine()
+
+    def _build_pose(self, entity: Entity, viewer: Any) -> None:
+        name, data = entity.name, viewer.data
+        if entity.free is None and entity.mocap is None:
+            return
+        x, y, z = map(float, data.xpos[entity.root])
+        qw, qx, qy, qz = map(float, data.xquat[entity.root])
+        edited = self._edited.get(name)
+        fields = self._fields.setdefault(name, PoseFields())
+        shown = (x, y, z, qx, qy, qz, qw) if edited is None else edited
+        pose, _ = fields.build(name, shown)
+        if pose != shown:
+            self._edited[name] = pose
+        tip = "Set this pose in the world.\nWhile paused, drag it: double-click, Ctrl and drag."
+        if widgets.button(f"Place##{name}", enabled=edited is not None, tip=tip):
+            self._edited.pop(name, None)
+            quat = np.array([pose[6], *pose[3:6]])
+            self.latest = self._client.place(name, np.array(pose[:3]), quat)
+        imgui.SameLine()
+        if widgets.button(f"Present##{name}", enabled=edited is not None, tip="Its present pose."):
+            self._edited.pop(name, None)
+        imgui.SameLine()
+
+    def _build_actions(self, entity: Entity) -> None:
+        name, state = entity.name, self._state
+        tip = "Set its initial state; others, and the time, stay."
+        if widgets.button(f"Reset##{name}", enabled=entity.moves, tip=tip):
+            values = initial_values(state.assembly, state.layout, entity)
+            self.latest = self._client.reset(name, values)
+        if entity.kind is EntityKind.BODY:
+            return
+        imgui.SameLine()
+        question = f"delete {name}"
+        if widgets.button(f"Delete##{name}"):
+            imgui.OpenPopup(question)
+        with widgets.popup(question) as is_open:
+            if is_open and widgets.button(f"Delete {name}"):
+                self.latest = self._client.delete(name)
+                imgui.CloseCurrentPopup()
+
+    def _build_links(self, entity: Entity, viewer: Any) -> None:
+        model = self._state.model
+        for body in entity.bodies:
+            label = model.body(body).name.removeprefix(f"{entity.name}/")
+            self._build_selectable(f"{_INDENT * _depth(model, body)}{label}", body, viewer)
+
+    def _build_selectable(self, label: str, body: int, viewer: Any) -> None:
+        """Build a line, which selects a body of the scene."""
+        if imgui.Selectable(f"{label}##{body}", viewer.perturb.select == body):
+            viewer.perturb.select = body
+
+    def _sensors(self, entity: Entity) -> Iterator[tuple[str, int]]:
+        """Yield name and kind, and the body, of each sensor, camera and lidar of a robot."""
+        model = self._state.model
+        for robot in self._state.layout.robots:
+            if robot.name != entity.name or entity.kind is not EntityKind.ROBOT:
+                continue
+            for kind, sensors in robot.sensors.items():
+                for sensor in sensors:
+                    body = int(model.site_bodyid[sensor.site]) if sensor.site >= 0 else entity.root
+                    yield f"{sensor.name} ({kind})", body
+            for camera in robot.cameras:
+                yield f"{camera.name} (camera)", camera.body
+            for lidar in robot.lidars:
+                yield f"{lidar.name} (lidar)", lidar.body
+
+    def _trail_body(self, entity: Entity, viewer: Any) -> str:
+        """Return the name of the body whose path is drawn."""
+        model, selected = self._state.model, int(viewer.perturb.select)
+        if selected in entity.bodies:
+            body = selected
+        elif entity.free is not None or entity.mocap is not None or not entity.bodies:
+            body = entity.root
+        else:
+            body = max(entity.bodies, key=lambda body: _depth(model, body))
+        return str(model.body(body).name)
+
+
+def _check_box(label: str, is_on: bool, tip: str) -> bool:
+    """Build a check box in the present row or the next one; return whether it was switched."""
+    if imgui.GetContentRegionAvail().x < imgui.CalcTextSize(label.partition("##")[0]).x + 2.5 * (
+        imgui.GetFrameHeight()
+    ):
+        imgui.NewLine()
+    changed, _ = imgui.Checkbox(label, is_on)
+    imgui.SetItemTooltip(tip)
+    imgui.SameLine()
+    return bool(changed)
+
+
+def _depth(model: mujoco.MjModel, body: int) -> int:
+    """Return the number of bodies between a body and the root of its tree."""
+    depth = 0
+    while model.body_parentid[body]:
+        body, depth = int(model.body_parentid[body]), depth + 1
+    return depth

@@ -1,1 +1,0 @@
-"""The panel "World": its entities, and the models and worlds to add or load."""
