@@ -330,6 +330,7 @@ class MocapServer(Component):
 
         def command(_time: float) -> None:
             if topic.row >= 0:
-                simulation.set_mocap_pose(topic.row, position, quat)
+                data = simulation.data
+                data.mocap_pos[topic.row], data.mocap_quat[topic.row] = position, quat
 
         self._submit(topic.name, command, stamp=nanoseconds(message.header.stamp))

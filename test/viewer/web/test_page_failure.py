@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from mujoco_ros.viewer.web.page_files import script_part
+
 ADDRESS = "http://localhost/"
 NO_WEBGL = "This browser has no WebGL 2, which the viewer needs.\n"
 STOPPED = "The viewer has stopped: "
