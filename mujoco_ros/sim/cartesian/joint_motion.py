@@ -92,16 +92,12 @@ class JointMotion:
 
     The frame is where the references of the joints place it, so that the motion does not depend on
     how well the joints follow.
-
-    Attributes:
-        q: Desired positions.  # (k,)
-        dq: Desired velocities.  # (k,)
-        rest: Positions that spare joints return to.  # (k,)
     """
 
     def __init__(self, chain: FrameChain) -> None:
         joints, count = chain.joints, len(chain.joints.names)
         self._chain, self._at = chain, as_slice(joints.indices)
+        # Desired positions and velocities, and where spare joints return to; then efforts (k,)
         self.q, self.dq, self.rest, self._bias, self._effort = np.zeros((5, count))
         self._last_twist = np.zeros(6)
         self._most_effort = _USED * joints.max_effort
