@@ -31,15 +31,13 @@ def joint_velocities(
 ) -> np.ndarray:
     """Return the joint velocities that move a frame, by damped least squares.  # (k,)
 
-    A joint at its bound `lower` or `upper` (k,) is held there, and the others take over its part of
-    the motion.
+    A joint at its bound, the smallest or the largest velocity (k,), is held there, and the others
+    take over its part of the motion.
 
     Args:
         jacobian: Of the frame.  # (6, k)
         twist: Desired velocity of the frame.  # (6,)
         preferred: Joint velocities that are wanted where the frame leaves a choice.  # (k,)
-        lower: Smallest joint velocities.  # (k,)
-        upper: Largest joint velocities.  # (k,)
         weight: Length that makes angles comparable to distances [m].
         error: Distance of the frame from its reference, with weighted angles [m].
     """
