@@ -37,16 +37,6 @@ class RobotControl:
 
     The newest command claims its joints. The preempted source is reported by an event, and a goal
     that needs these joints ends. An unclaimed joint keeps its reference.
-
-    Attributes:
-        references: References of the joints, written by `update`.
-        q: Measured positions, to be set before `update` while `active`.  # (n,)
-        dq: Measured velocities.  # (n,)
-        effort: Efforts of the actuators.  # (n,)
-        timestep: Simulated time between steps [s].
-        limit_effort: Limits the effort of a joint [N or Nm]; 0 restores its own limit.
-        state_set_at: Simulated time at which `hold_at` was called last [s]; -inf since a reset.
-        reset_hold: Holds joints at the state of a reset against sources that do not notice it.
     """
 
     def __init__(
@@ -66,12 +56,15 @@ class RobotControl:
         """
         count = len(joints.names)
         self.joints = joints
-        self.references = references
+        self.references = references  # of the joints, written by `update`
         self.stream, self.rates = StreamSettings(), CommandRates()
+        # Measured positions, velocities and efforts, to be set before `update` while `active` (n,)
         self.q, self.dq, self.effort = np.zeros((3, count))
-        self.timestep = timestep
+        self.timestep = timestep  # simulated time between steps [s]
         self._emit = emit
+        # Limits the effort of a joint [N or Nm]; 0 restores its own limit
         self.limit_effort = limit_effort
+        # Simulated time at which `hold_at` was called last [s]; -inf since a reset
         self.state_set_at = -np.inf
         self.reset_hold = ResetHold(joints, references, emit)
         self.reset_hold.configure(self.stream.reset_hold, self.stream.reset_hold_tolerance)

@@ -27,12 +27,6 @@ class Stream:
     reference is constant. The first command has no measured period and acts at once, as every
     command does with ``hold``. Positions, velocities and efforts of a joint may have different
     rates.
-
-    Attributes:
-        busy: Whether it owns any joint.
-        moving: Whether any reference is on a ramp.
-        owned: The joints it owns.  # (n,) bool
-        positioned: Whether a joint received a position since it is owned.  # (n,) bool
     """
 
     def __init__(self, references: References, row: int | None = None) -> None:
@@ -41,9 +35,11 @@ class Stream:
         self._row_of = {index: index for index in range(3)} if row is None else {row: 0}
         self.bind(references)
         shape = self._references.shape
-        self.busy = self.moving = False
-        self.owned = np.zeros(shape[1], dtype=bool)
+        self.busy = False  # whether it owns any joint
+        self.moving = False  # whether any reference is on a ramp
+        self.owned = np.zeros(shape[1], dtype=bool)  # the joints that it owns (n,)
         self._owns_all = False
+        # Whether a joint received a position since it is owned (n,)
         self.positioned = np.zeros(shape[1], dtype=bool)
         # Time of each joint's last command; inf for joints it does not own.  # (n,)
         self._command_times = np.full(shape[1], np.inf)
@@ -232,12 +228,7 @@ FORWARDED = {
 
 
 class RobotStreams:
-    """The streams of a robot, and the joints that are damped after the timeout of one.
-
-    Attributes:
-        damped: Joints whose position references are the measured positions.  # (n,) bool
-        damping: Whether there are any.
-    """
+    """The streams of a robot, and the joints that are damped after the timeout of one."""
 
     def __init__(
         self,
@@ -253,6 +244,7 @@ class RobotStreams:
             CommandSource.JOINT_COMMANDS: Stream(references),
             CommandSource.CONTROLLER: Stream(references),
         } | {source: Stream(references, row) for row, source in enumerate(FORWARDED)}
+        # Joints whose position references are measured positions (n,), and whether there are any
         self.damped, self.damping = np.zeros(len(joints.names), dtype=bool), False
         self._joints, self._references, self._timed_out = joints, references, timed_out
         self._each = tuple(self.by_source.items())

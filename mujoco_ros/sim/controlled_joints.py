@@ -171,10 +171,7 @@ def _check_gripper(
 class DrivenModel:
     """The model, the robots and the initial state of a `Plant`, without what steps it.
 
-    Attributes:
-        model: Its model, whose motors are servos with the configured gains.
-        controlled: The joints of each robot as commands address them.
-        start: The initial state of its scene, with references and controls of keyframes.
+    The motors of the model are servos with the configured gains.
     """
 
     def __init__(self, assembly: Assembly) -> None:
@@ -186,7 +183,9 @@ class DrivenModel:
         self.layout, self.model = lay_out(assembly), assembly.model
         joints = all_joints(self.layout)
         self.drives = drives = Drives(self.model, joints)
+        # The initial state of its scene, with references and controls of keyframes
         self.start = initial_state(assembly, self.layout)
+        # The joints of each robot as commands address them
         self.controlled = [
             controlled_joints(self.model, robot, drives, columns.start)
             for robot, columns in zip(self.layout.robots, self.layout.columns, strict=True)

@@ -14,11 +14,6 @@ class ForceLimits:
     """The force ranges of all actuators, as commanded; `MotorLimits` may lower them further.
 
     What lowers them for other reasons, as an empty battery, sets factors, which apply to both.
-
-    Attributes:
-        ranges: Range of each actuator [N or Nm at the actuator].  # (nactuator, 2)
-        limited: Whether it is limited.  # (nactuator,)
-        factors: Factor of the range of each actuator, from 0 to 1.  # (nactuator,)
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -26,6 +21,8 @@ class ForceLimits:
         self._model = model
         self._own_ranges = model.actuator_forcerange.copy()
         self._own_limited = model.actuator_forcelimited.astype(bool)
+        # Of each actuator: its range [N or Nm at the actuator] (nactuator, 2), whether it has one,
+        # and the factor of the range, from 0 to 1 (nactuator,)
         self.ranges, self.limited = self._own_ranges.copy(), self._own_limited.copy()
         self.factors = np.ones(len(self.limited))
 

@@ -23,9 +23,6 @@ class Spring:
     whatever its mass. Beyond 10 m the force stays constant. MuJoCo calls w²
     ``visual/map/stiffness``, and ``stiffnessrot`` for turning. While a body is pulled at a point,
     its rotation is damped.
-
-    Attributes:
-        end: Simulated time at which it ends [s].
     """
 
     pull: Pull
@@ -38,7 +35,7 @@ class Spring:
         pull: Pull,
         end: float = np.inf,
     ) -> None:
-        self.place, self.end = place, end
+        self.place, self.end = place, end  # until a simulated time [s]
         self._model, self._data, body = model, data, place.body
         self._xpos, self._xquat, self._com = data.xpos[body], data.xquat[body], data.xipos[body]
         row = data.xfrc_applied[body]

@@ -9,12 +9,11 @@ from typing import Any
 from mujoco_ros.bridge.component import NodeContext
 from mujoco_ros.control.events import CommandHeld, CommandSource, HoldEnded, JointsHeld
 from mujoco_ros.control.robot_control import RobotControl
-from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.wire.service_caller import ServiceCaller
 
 PACKAGE = "controller_manager_msgs"
-"""Its package. Modules that import it are imported only if it is installed."""
+"""Modules that import this package are imported only if it is installed."""
 
 
 def is_installed() -> bool:
@@ -28,18 +27,6 @@ _TIMEOUT_S = 3
 _MANAGER = "controller_manager"
 REACTIVATE = "reactivate"
 """The value of the parameter ``reset_hold`` that restarts controllers."""
-
-
-def check_types(parameter: str) -> None:
-    """Reject the policy of a parameter if the types of the services are not installed.
-
-    Raises:
-        UserInputError: They are not.
-    """
-    if not is_installed():
-        raise UserInputError(
-            f"'{parameter}' cannot be '{REACTIVATE}': the package {PACKAGE} is not installed"
-        )
 
 
 class ControllerRestart:

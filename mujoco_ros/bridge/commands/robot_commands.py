@@ -9,7 +9,7 @@ from control_msgs.action import ParallelGripperCommand
 
 from mujoco_ros.bridge.commands.cartesian_server import CartesianServer
 from mujoco_ros.bridge.commands.command_server import CommandServer
-from mujoco_ros.bridge.commands.held_joints import REACTIVATE, HeldJoints, check_types, is_installed
+from mujoco_ros.bridge.commands.held_joints import PACKAGE, REACTIVATE, HeldJoints, is_installed
 from mujoco_ros.bridge.commands.stream_server import StreamServer
 from mujoco_ros.bridge.commands.trajectory_server import TrajectoryServer
 from mujoco_ros.bridge.component import Component, NodeContext
@@ -18,6 +18,7 @@ from mujoco_ros.control.events import CommandError, CommandSource, GoalEnded, Go
 from mujoco_ros.control.gripper import GripperCommand, gripper_command
 from mujoco_ros.control.joints import POSITION
 from mujoco_ros.control.robot_control import RobotControl
+from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.naming import in_namespace
 from mujoco_ros.model.robot.layout import RobotLayout
 from mujoco_ros.model.scene.parts import ScenePart
@@ -122,8 +123,11 @@ class RobotCommands(Component):
     def check_parameters(self, values: Mapping[str, Any]) -> None:
         """Reject the activation of controllers whose manager cannot be asked."""
         for name, value in values.items():
-            if value == REACTIVATE and name.rpartition(".")[2] == "reset_hold":
-                check_types(name)
+            reactivates = value == REACTIVATE and name.rpartition(".")[2] == "reset_hold"
+            if reactivates and not is_installed():
+                raise UserInputError(
+                    f"'{name}' cannot be '{REACTIVATE}': the package {PACKAGE} is not installed"
+                )
 
     def _serve(self, part: ScenePart, of_robot: tuple[RobotLayout, RobotControl]) -> _Served:
         """Open the topics and actions of a robot."""

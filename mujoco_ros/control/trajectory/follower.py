@@ -104,11 +104,6 @@ class TrajectoryFollower:
 
     Its path begins at the present position, velocity and acceleration references. Waypoints in the
     past are skipped. Continuous joints take the shorter direction.
-
-    Attributes:
-        joints: Indices of the joints that it still moves.
-        begin: Simulated time at which the execution began [s].
-        finished: Whether the last waypoint was reached.
     """
 
     def __init__(
@@ -125,10 +120,10 @@ class TrajectoryFollower:
         Trajectory time passes `scaling` times as fast as simulated time.
         """
         points, indices = trajectory.points, trajectory.joints
-        self.begin = time
+        self.begin = time  # simulated time at which the execution began [s]
         self._start = time if trajectory.start is None else trajectory.start
         knots = self._start + points.times
-        self.finished = False
+        self.finished = False  # whether the last waypoint was reached
         self._count = len(knots)
         self._references = references
         self._joints = indices
@@ -208,7 +203,7 @@ class TrajectoryFollower:
         return acceleration if self._scaling == 1.0 else acceleration * self._scaling**2
 
     def _select(self) -> None:
-        self.joints = self._joints[self._active]
+        self.joints = self._joints[self._active]  # indices of the joints that it still moves
         self._columns = slice(None) if self._active.all() else self._active
         self._targets = as_slice(self.joints)
 

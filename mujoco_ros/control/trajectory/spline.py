@@ -61,16 +61,12 @@ def spline(points: Waypoints) -> Spline:
 
 
 class Cursor:
-    """Evaluates a spline at increasing times without allocation.
-
-    Attributes:
-        values: Position, velocity and effort at the time of the last `move`.  # (3, k)
-        segment: Index of the segment at that time.
-    """
+    """Evaluates a spline at increasing times without allocation."""
 
     def __init__(self, curve: Spline) -> None:
         self._curve = curve
         joints = curve.q.shape[2]
+        # Position, velocity and effort at the time of the last `move` (3, k)
         self.values = np.zeros((3, joints))
         self._flat = self.values.reshape(-1)
         order = curve.q.shape[1]
@@ -102,7 +98,7 @@ class Cursor:
 
     def _enter(self, segment: int) -> None:
         curve, rows = self._curve, self._coefficients
-        self.segment = segment
+        self.segment = segment  # at that time
         self._powers_at = np.nan
         self._begin = float(curve.begin[segment])
         self._duration = float(curve.duration[segment])

@@ -181,14 +181,9 @@ def trajectory(
 ) -> Trajectory:
     """Return a checked trajectory, with the tolerances of the settings.
 
-    Args:
-        joints: The robot's joints.
-        settings: The settings of the controller.
-        out_of_limits: Whether positions beyond the limits are clamped or refused.
-        names: Names of the joints, in the order of the values.
-        start: Simulated time of its start [s]; None starts immediately.
-        points: Its points, at least one.
-        upsampled: Whether it becomes smooth by the settings, if it has positions only.
+    The names of the joints are in the order of the values of the points, of which there is at least
+    one. `start` is a simulated time [s]; None starts immediately. If it is `upsampled` and has
+    positions only, it becomes smooth by the settings.
 
     Raises:
         CommandError: The trajectory is invalid; the message names the joint or the point.

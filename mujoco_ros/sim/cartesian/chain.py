@@ -39,14 +39,6 @@ class FrameChain:
 
     Poses, velocities and the Jacobian are relative to the base, along its axes, and refer to the
     origin of the frame. The joints outside the chain are where they are measured.
-
-    Attributes:
-        base: The root body of the robot that carries it.
-        position: Origin of the frame, as last located [m].  # (3,)
-        quat: Its orientation, wxyz.  # (4,)
-        jacobian: Linear rows, then angular rows; the array stays the same.  # (6, k)
-        base_moves: Whether the base can move in the world.
-        carried: The base, and all bodies that it carries.
     """
 
     def __init__(
@@ -59,12 +51,15 @@ class FrameChain:
         drives: Drives,
         columns: np.ndarray,
     ) -> None:
+        # The base is the root body of the robot that carries the frame.
         self.frame, self.base, self.joints = frame, base, joints
         self._model, self._drives, self._columns = model, drives, as_slice(columns)
+        # Origin of the frame [m] and orientation wxyz, as last located.
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        # Linear rows, then angular rows; the array stays the same.
         self.jacobian = np.zeros((6, len(joints.names)))
-        self.base_moves = bool(model.body_weldid[base.body])
-        self.carried = _subtree(model, base.body)
+        self.base_moves = bool(model.body_weldid[base.body])  # in the world
+        self.carried = _subtree(model, base.body)  # by the base, itself included
         self._qpos, self._dof = as_slice(joints.qpos), as_slice(joints.dof)
         self._square = joints.dof[:, None] * model.nv + joints.dof  # flat indices
         self._armature, self._damping = model.dof_armature[self._dof], model.dof_damping[self._dof]

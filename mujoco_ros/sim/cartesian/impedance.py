@@ -27,19 +27,14 @@ class Impedance:
     stretched by contacts and disturbances, but not by the motion. Gravity, Coriolis forces and
     damping of the joints are compensated. The PD law of the joints is off, since integrators that
     treat it implicitly would add damping and inertia.
-
-    Attributes:
-        q: Measured positions.  # (k,)
-        dq: Measured velocities.  # (k,)
-        rest: Positions that spare joints return to.  # (k,)
-        wrench: Wrench that the frame exerts in addition, along the axes of the base.  # (6,)
     """
 
     def __init__(self, chain: FrameChain) -> None:
         joints, count = chain.joints, len(chain.joints.names)
         self._chain, self._at = chain, as_slice(joints.indices)
+        # Measured positions and velocities, and where spare joints return to; then efforts (k,)
         self.q, self.dq, self.rest, self._effort = np.zeros((4, count))
-        self.wrench = np.zeros(6)
+        self.wrench = np.zeros(6)  # that it exerts in addition, along the axes of the base
         self._most_effort = _USED * joints.max_effort
         self._known: tuple[CartesianSettings, _Spring] | None = None
         self._moved, self._mass = np.zeros((6, count)), np.zeros((6, 6))

@@ -31,15 +31,13 @@ def joint_velocities(
 ) -> np.ndarray:
     """Return the joint velocities that move a frame, by damped least squares.  # (k,)
 
-    A joint at its bound `lower` or `upper` (k,) is held there, and the others take over its part of
-    the motion.
+    A joint at its bound, the smallest or the largest velocity (k,), is held there, and the others
+    take over its part of the motion.
 
     Args:
         jacobian: Of the frame.  # (6, k)
         twist: Desired velocity of the frame.  # (6,)
         preferred: Joint velocities that are wanted where the frame leaves a choice.  # (k,)
-        lower: Smallest joint velocities.  # (k,)
-        upper: Largest joint velocities.  # (k,)
         weight: Length that makes angles comparable to distances [m].
         error: Distance of the frame from its reference, with weighted angles [m].
     """
@@ -92,16 +90,12 @@ class JointMotion:
 
     The frame is where the references of the joints place it, so that the motion does not depend on
     how well the joints follow.
-
-    Attributes:
-        q: Desired positions.  # (k,)
-        dq: Desired velocities.  # (k,)
-        rest: Positions that spare joints return to.  # (k,)
     """
 
     def __init__(self, chain: FrameChain) -> None:
         joints, count = chain.joints, len(chain.joints.names)
         self._chain, self._at = chain, as_slice(joints.indices)
+        # Desired positions and velocities, and where spare joints return to; then efforts (k,)
         self.q, self.dq, self.rest, self._bias, self._effort = np.zeros((5, count))
         self._last_twist = np.zeros(6)
         self._most_effort = _USED * joints.max_effort

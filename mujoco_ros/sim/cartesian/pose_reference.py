@@ -30,17 +30,11 @@ class PoseReference:
 
     Poses that arrive in a stream are joined by straight lines: each is reached when the next one is
     due. All is relative to the base, along its axes.
-
-    Attributes:
-        position: [m]  # (3,)
-        quat: Orientation, wxyz.  # (4,)
-        twist: Velocity of the origin [m/s], angular velocity [rad/s].  # (6,)
-        acceleration: Change of the twist in the last step [m/s², rad/s²].  # (6,)
-        follows_twist: Whether it follows a velocity.
     """
 
     def __init__(self) -> None:
         self.position, self.quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
+        # Velocity of the origin [m/s] and angular velocity [rad/s], and their last change by time
         self.twist, self.acceleration = np.zeros((2, 6))
         self.follows_twist = False
         self._goal, self._goal_quat = np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0])
