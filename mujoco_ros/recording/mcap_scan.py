@@ -363,7 +363,7 @@ class McapScan:
                 damage.lost = sum((other.lost for other in inside), Counter())
 
     def _correct(self) -> None:
-        """Drop wrong statistics; replace times of damaged bytes by their neighbours' times."""
+        """Drop wrong statistics; replace wrong times of damaged bytes by the neighbours' times."""
         if self.statistics is not None and self.statistics.message_count < self.counts.total():
             self.statistics = None  # more messages were found
         self.damages.sort(key=lambda it: it.offset)
