@@ -23,7 +23,7 @@ MAY_IMPORT = {
     "inspection": {"inspection", "rendering", "sim", "control", "model"},
     "recording": {"recording", "model"},
     "identification": {"identification", "sim", "control", "model"},
-    "cameras": {"cameras", "rendering", "sim", "model"},
+    "cameras": {"rendering", "sim", "model"},
     "viewer": {
         *("viewer", "sim", "control.pull", "model", "process.heartbeat", *_WORKERS),
         *("controllers.fsm.diagram_layout", "rendering.false_colour", "rendering.segmentation"),
@@ -112,7 +112,7 @@ MAY_IMPORT = {
         *("controllers.ros.node", "controllers.ros", "controllers.runtime"),
         *("controllers.catalogue", "controllers.interface", "controllers.planning"),
         *("bridge.diagnostics", "bridge.duplicate_nodes", "bridge.parameters.parameters"),
-        *("wire", "rclpy_ext", "cameras.scene_poses", "rendering.depth", "control", "model"),
+        *("wire", "rclpy_ext", "rendering.depth", "control", "model"),
         *("sim.controlled_joints", "sim.stepping.thread_priority"),
     },
     "controllers.ros.hosted_controller": {

@@ -1,8 +1,10 @@
 """The components that the node consists of, one for each of its capabilities."""
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from rclpy.node import Node
 
@@ -12,9 +14,11 @@ from mujoco_ros.bridge.commands.rejection_log import RejectionLog
 from mujoco_ros.bridge.diagnostics.report import DiagnosticReport
 from mujoco_ros.bridge.model_switch import ModelChangeListener, ModelSwitch
 from mujoco_ros.bridge.parameters.parameters import ParameterListener, Parameters
-from mujoco_ros.control.events import SimulationReset
+from mujoco_ros.control.events import QueueFullError, SimulationReset
 from mujoco_ros.model.file_access import FileAccess
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
+from mujoco_ros.rclpy_ext.executor import later
+from mujoco_ros.sim.command_queue import CommandQueue
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.stepping.lockstep import Lockstep
 from mujoco_ros.sim.stepping.pacer import Pacer
@@ -124,3 +128,22 @@ class AddedComponent(Component):
 
     def __init__(self, context: NodeContext) -> None:
         """Open the ROS endpoints and read the parameters; override this."""
+
+
+T = TypeVar("T")
+
+
+def query(
+    node: Node, commands: CommandQueue, read: Callable[[], T], then: Callable[[T], object]
+) -> None:
+    """Read something in the physics thread, then call `then` with it in the executor's thread.
+
+    Nothing is called if the physics thread ends before.
+    """
+
+    def done(future: "Future[T]") -> None:
+        if not future.cancelled():
+            later(node, lambda: then(future.result()))
+
+    with suppress(QueueFullError):  # it has ended
+        commands.submit(read, urgent=True).add_done_callback(done)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.model.errors import UserInputError, unknown
+from mujoco_ros.model.sensors.cameras import compute_poses
 from mujoco_ros.rendering.quality import RICH
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.state_log.reader import LogSegment

@@ -10,7 +10,7 @@ import pytest
     [
         ("bridge.parameters.parameter_spec", "wire.parameter_spec", ["ParameterSpec"]),
         ("bridge.rclpy_ext.tasks", "rclpy_ext.executor", ["create_wall_timer", "guarded", "later"]),
-        ("bridge.rclpy_ext.tasks", "bridge.physics_query", ["query"]),
+        ("bridge.rclpy_ext.tasks", "bridge.component", ["query"]),
     ],
 )
 def test_a_former_place_has_the_same_objects(former: str, present: str, names: list[str]) -> None:

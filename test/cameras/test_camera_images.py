@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, SEGMENTATION, camera_images
-from mujoco_ros.cameras.scene_poses import compute_poses
-from mujoco_ros.model.sensors.cameras import Camera, CameraNoise, intrinsics_of
+from mujoco_ros.model.sensors.cameras import Camera, CameraNoise, compute_poses, intrinsics_of
 from mujoco_ros.rendering.gl import RenderingError
 from mujoco_ros.rendering.renderer import Renderer
 

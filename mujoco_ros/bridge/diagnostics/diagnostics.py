@@ -236,7 +236,7 @@ def _percentiles(name: str, seconds: tuple[float, ...]) -> dict[str, str]:
     }
 
 
-ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticReport]] = {
+DIAGNOSTIC_ROWS: dict[str, Callable[[DiagnosticSnapshot, DiagnosticSnapshot], DiagnosticReport]] = {
     "real time": real_time,
     "engine": engine,
     "control": control,
@@ -304,7 +304,7 @@ class Diagnostics(Component):
         name = component.name
         if not name:
             raise ValueError(f"{type(component).__name__} has a report, and needs a name")
-        if name in self._rows or name in ROWS:
+        if name in self._rows or name in DIAGNOSTIC_ROWS:
             raise ValueError(f"/diagnostics has a row '{name}' already")
         self._rows[name] = component.report
 
@@ -366,7 +366,9 @@ class Diagnostics(Component):
                 f"the simulation diverged; on_divergence: {self._simulation.on_divergence}",
                 detail=f" (before {status.sim_time:.3f} s)",
             )
-        own: dict[str, Row] = {name: partial(row, now, before) for name, row in ROWS.items()}
+        own: dict[str, Row] = {
+            name: partial(row, now, before) for name, row in DIAGNOSTIC_ROWS.items()
+        }
         self._publisher.publish(status.sim_time, own | self._rows | self._further_rows())
 
 

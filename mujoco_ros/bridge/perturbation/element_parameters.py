@@ -7,9 +7,8 @@ from typing import Any
 
 import mujoco
 
-from mujoco_ros.bridge.component import Component, NodeContext
+from mujoco_ros.bridge.component import Component, NodeContext, query
 from mujoco_ros.bridge.parameters.parameters import Command
-from mujoco_ros.bridge.physics_query import query
 from mujoco_ros.control.events import SimulationReset
 from mujoco_ros.control.gains import LARGEST_GAIN
 from mujoco_ros.model.robot.layout import ModelLayout

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from mujoco_ros.cameras.ros.frame_delivery import FrameDelivery
 from mujoco_ros.cameras.ros.source import FrameSource, StateSnapshot
-from mujoco_ros.cameras.scene_poses import compute_poses
+from mujoco_ros.model.sensors.cameras import compute_poses
 from mujoco_ros.sim.shared_memory.reader import SharedState, Update
 from mujoco_ros.wire.conversions import stamp
 

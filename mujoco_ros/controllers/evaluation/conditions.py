@@ -35,7 +35,7 @@ class Noise(CheckedConfig):
         position: Joint positions [rad or m].
         velocity: Joint velocities [rad/s or m/s].
         effort: Actuator efforts, as part of the effort.
-        force: Forces of force-torque and touch sensors [N]; the latter do not become negative.
+        force: Forces of force-torque and touch sensors [N]; forces of touch do not become negative.
         torque: Torques of force-torque sensors [Nm].
         rate: Angular velocities of IMUs [rad/s].
         acceleration: Accelerations of IMUs [m/s²].
@@ -82,7 +82,7 @@ _TICKS = 256
 
 
 def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
-    """Return a function that adds noise to observations, also to those of several robots."""
+    """Return a function that adds noise to the observations of one or several robots."""
     single = _NoiseFilter(noise, seed)
     several: dict[str, _NoiseFilter] = {}
 
@@ -93,7 +93,7 @@ def noise_filter(noise: Noise, seed: int) -> ObservationFilter:
             if name not in several:
                 several[name] = _NoiseFilter(noise, (seed, number))
         return Observation.of_several(
-            {name: several[name].apply(it) for name, it in observation.robots.items()}
+            {name: several[name].apply(seen) for name, seen in observation.robots.items()}
         )
 
     return apply
@@ -209,7 +209,7 @@ NotNegativeRange = Annotated[Range, lambda name, pair: check_not_negative(name, 
 
 
 CommandFilter = Callable[[float, np.ndarray], np.ndarray]
-"""Returns the commands (3, n) that act after the tick at a time [s], given those of the tick."""
+"""Returns the commands (3, n) that act after the tick at a time [s], given the tick's commands."""
 _ROUNDING = 1e-6
 """Of the times of ticks [s]."""
 
@@ -223,8 +223,8 @@ def delayed_commands(delay: float) -> CommandFilter:
 def delayed_poses(delay: float, inner: ObservationFilter) -> ObservationFilter:
     """Return a filter that delays the poses of objects by `delay` [s], after an inner filter.
 
-    `Observation.object_times` has the times of the measurements. The first poses are those of the
-    first observation, until later ones are old enough. Each of several robots has its own poses.
+    `Observation.object_times` has the times of the measurements. The poses of the first
+    observation count until later poses are old enough. Each of several robots has its own poses.
     """
     lines: dict[str, _DelayLine[Mapping[str, Pose]]] = {}
 
@@ -287,13 +287,13 @@ def drawn_pushes(conditions: Mapping[str, float]) -> Iterator[Push]:
     """Yield the pushes that are among the conditions of an episode, in the order of their times."""
     number = 0
     while (name := f"push_{number}") in conditions:
-        direction, begin = (conditions[f"push_{it}_{number}"] for it in ("direction", "at"))
+        direction, begin = (conditions[f"push_{key}_{number}"] for key in ("direction", "at"))
         yield conditions[name], direction, begin
         number += 1
 
 
 def push_base(simulation: Simulation, pushes: Iterable[Push]) -> None:
-    """Apply those of some pushes, in the order of their times, that act now to the first base."""
+    """Apply the pushes that act now to the first base, given the pushes in order of time."""
     base, force = free_base(simulation.model), np.zeros(3)
     mass = float(simulation.model.body_subtreemass[base])
     for impulse, direction, begin in pushes:
@@ -318,7 +318,7 @@ def set_mass(model: mujoco.MjModel, body: int, mass: float) -> None:
 def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, float]) -> None:
     """Set the edges of a body whose collision geom is a box at its origin [m].
 
-    The inertia becomes that of a uniform box of the same mass. Meshes of the body, which are only
+    The inertia becomes the inertia of a uniform box of the same mass. Meshes, which are only
     displayed, keep their size.
 
     Raises:
@@ -327,7 +327,7 @@ def set_box_size(model: mujoco.MjModel, body: int, size: tuple[float, float, flo
     half = 0.5 * np.array(size)
     first = int(model.body_geomadr[body])
     geoms = range(first, first + int(model.body_geomnum[body]))
-    boxes = [it for it in geoms if model.geom_type[it] == _BOX and model.geom_contype[it]]
+    boxes = [geom for geom in geoms if model.geom_type[geom] == _BOX and model.geom_contype[geom]]
     if len(boxes) != 1:
         raise ValueError(f"body '{model.body(body).name}' has {len(boxes)} collision boxes, not 1")
     model.geom_size[boxes[0]] = half

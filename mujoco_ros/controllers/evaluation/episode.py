@@ -170,7 +170,9 @@ def run_episode(
     if supervised.error:
         outcome, reason = ERROR, supervised.error
     elif machine.has_failed and failures:
-        causes = (it for it in reversed(failures) if it.transition.label not in _CONSEQUENCES)
+        causes = (
+            event for event in reversed(failures) if event.transition.label not in _CONSEQUENCES
+        )
         cause = next(causes, failures[-1])
         outcome, reason = cause.transition.label, cause.reason
     elif trial.is_over(simulation, machine.outcome):
@@ -183,7 +185,7 @@ def run_episode(
         reason=reason,
         claimed=claimed,
         refusal=refusal,
-        failures=tuple(it.transition.label for it in failures),
+        failures=tuple(event.transition.label for event in failures),
         conditions=dict(conditions),
         measures=measures,
         phases=recorder.phases(simulation.time),
@@ -201,7 +203,7 @@ _PATHS = re.compile(r"paths|npaths|nbuffer|\w+_pathadr")
 
 
 def identity_of(trial: Trial, seed: int, assembly: Assembly) -> Identity:
-    """Return what all parts of an evaluation have in common; `assembly` is that of its scene."""
+    """Return what all parts of an evaluation have in common; `assembly` is its scene."""
     return {"trial": repr(trial), "seed": str(seed), "scene": scene_hash(assembly), **versions()}
 
 
@@ -250,7 +252,9 @@ def versions() -> Identity:
     """Return the version of MuJoCo, and a hash of code, tables and policies of this package."""
     package = Path(__file__).resolve().parents[2]
     code = sha256()
-    for file in sorted(it for it in package.rglob("*") if it.suffix in (".py", ".yaml", ".onnx")):
+    for file in sorted(
+        path for path in package.rglob("*") if path.suffix in (".py", ".yaml", ".onnx")
+    ):
         code.update(file.read_bytes())
     return {"mujoco": mujoco.__version__, "code": code.hexdigest()[:16]}
 
@@ -358,7 +362,7 @@ class EpisodeFile:
         if not isinstance(header.get("episodes"), int):
             raise UserInputError(f"{self.path} is not a file of episodes: line 1 has no count")
         episodes = (self._episode(line, number) for number, line in enumerate(lines[1:], 2))
-        return header, {it.seed: it for it in episodes}
+        return header, {episode.seed: episode for episode in episodes}
 
     def _episode(self, line: bytes, number: int) -> Episode:
         values = self._parsed(line, number)

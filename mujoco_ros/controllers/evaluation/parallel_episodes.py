@@ -33,7 +33,7 @@ ATTEMPTS = 3
 
 
 class EpisodeSetup(NamedTuple):
-    """What a process needs to run episodes.
+    """The data with which a process runs episodes.
 
     Attributes:
         trial: The trial.
@@ -137,7 +137,7 @@ def died(trial: Trial, seed: int) -> Episode:
 
 
 AUTO = "auto"
-"""The cluster that RAY_ADDRESS names, or the one of this machine."""
+"""The cluster that RAY_ADDRESS names, or this machine's cluster."""
 _CONNECT_S = 10.0
 """Time in which a cluster must accept a connection."""
 _EMPTY_S = 60.0
@@ -293,7 +293,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 def _cause(error: Any) -> Exception:
-    """Return the error of an episode; that of a machine without this package is of the user."""
+    """Return the error of an episode; the user can mend a machine without this package."""
     cause = error.cause
     if isinstance(cause, ImportError) or "failed to import" in str(cause):
         text = " ".join(str(cause).split())

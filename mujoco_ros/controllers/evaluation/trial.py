@@ -40,7 +40,7 @@ class EstimateError:
         self._offset, self._last, self._drift = np.zeros(3), np.zeros(3), 0.0
 
     def add(self, estimate: BaseReading, qpos: np.ndarray, qvel: np.ndarray) -> None:
-        """Add the errors of a tick; qpos (7,) and qvel (6,) are those of the free joint."""
+        """Add the errors of a tick, given qpos (7,) and qvel (6,) of the free joint."""
         inverse, linear, up = np.zeros(4), np.zeros(3), np.zeros(3)
         mujoco.mju_negQuat(inverse, qpos[3:])
         mujoco.mju_rotVecQuat(linear, qvel[:3], inverse)

@@ -31,12 +31,13 @@ class CheckedConfig:
     __slots__ = ()
 
     def __post_init__(self) -> None:
-        for name, check in _checks(type(self)):
+        config: Any = type(self)
+        for name, check in _checks(config):
             check(name, getattr(self, name))
 
 
 @cache
-def _checks(config: type[Any]) -> tuple[tuple[str, Callable[[str, Any], None]], ...]:
+def _checks(config: Any) -> tuple[tuple[str, Callable[[str, Any], None]], ...]:
     """Return names of fields, and the functions that `Annotated` adds to their types."""
     hints = get_type_hints(config, include_extras=True)
     return tuple(

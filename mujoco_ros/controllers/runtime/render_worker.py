@@ -7,10 +7,9 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
-from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.interface.host import Image
 from mujoco_ros.controllers.runtime.robot_model import optical_pose
-from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.process.worker_process import serve
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding, to_millimetres
 from mujoco_ros.rendering.renderer import Renderer

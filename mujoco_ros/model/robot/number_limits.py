@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 from mujoco_ros.model.errors import UserInputError
-from mujoco_ros.model.robot.scope import ROWS
+from mujoco_ros.model.robot.scope import ROW_ELEMENTS
 
 _LARGEST = 1e15
 """Largest mass, inertia, size and so on (SI units). Joints are disabled by a damping of 1e11."""
@@ -27,7 +27,9 @@ _ENDS = (
     *("jnt_range", "jnt_actfrcrange", "tendon_range", "tendon_actfrcrange"),
 )
 """Ranges, which have no effect in MuJoCo if their first end is the larger one."""
-_ORDER = sorted((*ROWS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass"))
+_ORDER = sorted(
+    (*ROW_ELEMENTS, *_ASSETS), key=lambda name: (name.startswith("body_"), name != "body_mass")
+)
 """The numbers of bodies follow from those of their geoms, and inertias from masses."""
 END_OF_TIME_S = 2.0**31
 """First time that a ROS stamp cannot represent."""
@@ -102,7 +104,7 @@ def _check_ends(model: mujoco.MjModel, array: str, ends: np.ndarray) -> None:
 
 def _element(model: mujoco.MjModel, array: str, row: int) -> str:
     """Return the kind and name of the element that has a row of an array."""
-    kind = ROWS.get(array, array.partition("_")[0])
+    kind = ROW_ELEMENTS.get(array, array.partition("_")[0])
     first = _FIRST_ROWS.get(array) or _FIRST_ROWS.get(kind)
     if first is not None:
         row = int(np.searchsorted(getattr(model, first), row, side="right")) - 1

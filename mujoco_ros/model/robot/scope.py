@@ -46,7 +46,7 @@ def _kind(name: str) -> str | None:
     return next((kind for start, kind in _FAMILIES.items() if name.startswith(start)), None)
 
 
-ROWS = {name: kind for name in dir(mujoco.MjModel) if (kind := _kind(name)) is not None}
+ROW_ELEMENTS = {name: kind for name in dir(mujoco.MjModel) if (kind := _kind(name)) is not None}
 """Arrays with a row for each element, and the kind of element, as in `Correspondence.pairs`."""
 
 

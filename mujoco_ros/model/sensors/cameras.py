@@ -247,3 +247,15 @@ def _resolution(given: Iterable[int]) -> tuple[int, int]:
     """Return a resolution, or the default for MuJoCo's default of 1 x 1."""
     width, height = (int(side) for side in given)
     return DEFAULT_RESOLUTION if (width, height) == (1, 1) else (width, height)
+
+
+def compute_poses(model: mujoco.MjModel, data: mujoco.MjData) -> None:
+    """Compute the poses that images and scans need, from joint positions and mocap poses."""
+    for compute in (
+        mujoco.mj_kinematics,
+        mujoco.mj_comPos,
+        mujoco.mj_camlight,
+        mujoco.mj_flex,
+        mujoco.mj_tendon,
+    ):
+        compute(model, data)

@@ -78,14 +78,14 @@ class VelocityKinematics:
             self._above |= self._below
             if not self._above.any() or not (self._above & (free > 0)).any():
                 break
-            limit(out, lower, upper)
+            limit_in_place(out, lower, upper)
             free[self._above] = 0.0
             np.copyto(out, preferred, where=free > 0)
-        limit(out, lower, upper)
+        limit_in_place(out, lower, upper)
         return out
 
 
-def limit(values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
+def limit_in_place(values: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> None:
     """Limit values in place, several times faster than `numpy.clip`."""
     np.maximum(values, lower, out=values)
     np.minimum(values, upper, out=values)
@@ -200,13 +200,13 @@ class JointMotion:
         desired /= max(1.0, float(self._room.max()) / change)
         self._find_efforts(desired, timestep)
         self.dq += desired
-        limit(self.dq, self._lower, self._upper)
+        limit_in_place(self.dq, self._lower, self._upper)
         np.minimum(self.dq, most, out=self.dq)
         np.negative(most, out=most)
         np.maximum(self.dq, most, out=self.dq)
         np.multiply(self.dq, timestep, out=self._room)
         self.q += self._room
-        limit(self.q, chain.joints.lower, chain.joints.upper)
+        limit_in_place(self.q, chain.joints.lower, chain.joints.upper)
 
     def _find_efforts(self, change: np.ndarray, timestep: float) -> None:
         """Compute the efforts of a change of the velocities, and reduce it to what is possible."""
@@ -272,7 +272,7 @@ class JointMotion:
         if not settings.feedforward:
             effort[:] = ahead[:] = 0.0
         ahead += self.q
-        limit(ahead, joints.lower, joints.upper)
+        limit_in_place(ahead, joints.lower, joints.upper)
         references.q[at] = ahead
         references.dq[at] = self.dq
         effort *= joints.takes_effort

@@ -150,7 +150,7 @@ class MotorLimits:
         model.actuator_forcerange[chosen, 1] = factors * high[has_limit]
 
 
-ROWS = 3
+REFERENCE_ROWS = 3
 """Position, velocity and effort."""
 
 
@@ -172,9 +172,9 @@ class DriveCommands:
         self._groups = list(groups)
         joints = [np.array([], dtype=np.intp), *(joints for _, joints in self._groups)]
         self._joints = np.concatenate(joints)
-        rows = [np.repeat(np.arange(ROWS), len(joints)) for _, joints in self._groups]
+        rows = [np.repeat(np.arange(REFERENCE_ROWS), len(joints)) for _, joints in self._groups]
         self._rows = np.concatenate([np.array([], dtype=np.intp), *rows])
-        columns = [np.tile(joints, ROWS) for _, joints in self._groups]
+        columns = [np.tile(joints, REFERENCE_ROWS) for _, joints in self._groups]
         self._columns = np.concatenate([np.array([], dtype=np.intp), *columns])
         self._truth = np.zeros(len(self._rows))
         self.channel = ImperfectChannel(key, seed, len(self._rows))
@@ -185,9 +185,9 @@ class DriveCommands:
         streams, first = [], 0
         for name, joints in self._groups:
             own, count = settings[name], len(joints)
-            numbers = slice(first, first + ROWS * count)
+            numbers = slice(first, first + REFERENCE_ROWS * count)
             first = numbers.stop
-            zeros = (0.0,) * (ROWS * count)
+            zeros = (0.0,) * (REFERENCE_ROWS * count)
             quanta = (own.position_quantisation, 0.0, own.effort_quantisation)
             streams.append(
                 ChannelPart(

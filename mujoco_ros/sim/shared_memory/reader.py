@@ -22,7 +22,7 @@ from mujoco_ros.process.heartbeat import TIMEOUT_S
 from mujoco_ros.sim.shared_memory.header import SharedHeader
 from mujoco_ros.sim.shared_memory.memory_block import fence, no_fence
 from mujoco_ros.sim.shared_memory.past_states import PastState, PastStates
-from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, copies, row_arrays
+from mujoco_ros.sim.shared_memory.segment import SLOTS, SharedSegment, row_arrays, row_pieces
 from mujoco_ros.sim.state.model_edits import scatter
 from mujoco_ros.sim.state.state_vector import set_state, state_vector
 from mujoco_ros.sim.state_log.segment_header import assembly
@@ -215,7 +215,9 @@ class SharedState:
         self._scratch = memoryview(bytearray(self._row))
         self._time: memoryview[float] = self._row[:8].cast("d")
         self._state = state_vector(self.model, self.data)
-        self._copies = copies(self._row, row_arrays(self._state, self.data, self.references.values))
+        self._copies = row_pieces(
+            self._row, row_arrays(self._state, self.data, self.references.values)
+        )
         self.past, self.shown, self._is_other = segment.past, None, False
         self._apply_edits()
         self._copy()

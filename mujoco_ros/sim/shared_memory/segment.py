@@ -35,12 +35,12 @@ def row_arrays(
     return [state, references, data.qfrc_actuator, sensordata]
 
 
-def size(arrays: Sequence[np.ndarray]) -> int:
+def row_words(arrays: Sequence[np.ndarray]) -> int:
     """Return the length of a row in words of 8 bytes."""
     return 1 + sum(array.nbytes for array in arrays) // _WORD
 
 
-def copies(row: memoryview, arrays: Iterable[np.ndarray]) -> Copies:
+def row_pieces(row: memoryview, arrays: Iterable[np.ndarray]) -> Copies:
     """Return the pieces of a row after the time, each with its array."""
     found, first = [], _WORD
     for array in arrays:

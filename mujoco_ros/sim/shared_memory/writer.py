@@ -15,9 +15,9 @@ from mujoco_ros.sim.shared_memory.segment import (
     SLOTS,
     Copies,
     SharedSegment,
-    copies,
     row_arrays,
-    size,
+    row_pieces,
+    row_words,
 )
 from mujoco_ros.sim.simulation import Simulation
 from mujoco_ros.sim.state.model_edits import ModelValues
@@ -47,7 +47,7 @@ class PastRows:
         self._time: memoryview[float] = row[:8].cast("d")
         state = plant.present.state
         arrays = row_arrays(state, plant.data, plant.references.values, plant.sample)
-        self._copies = copies(row, [*arrays, *plant.extensions.arrays.values()])
+        self._copies = row_pieces(row, [*arrays, *plant.extensions.arrays.values()])
 
     def add_if_due(self) -> None:
         """Add the state, if the period has passed since the last row, or the time was set back."""
@@ -139,15 +139,15 @@ class SegmentWriter:
         self.segment = SharedSegment.create(
             plant.model,
             describe(plant, described),
-            row=size(stepped),
-            past_row=size([*stepped, *plant.extensions.arrays.values()]),
+            row=row_words(stepped),
+            past_row=row_words([*stepped, *plant.extensions.arrays.values()]),
             generation=generation,
             history=history,
         )
         self._present = plant.present
         paused = row_arrays(plant.present.state, data, references)
-        self.stepped = [copies(row, stepped) for row in self.segment.rows]
-        self.paused = [copies(row, paused) for row in self.segment.rows]
+        self.stepped = [row_pieces(row, stepped) for row in self.segment.rows]
+        self.paused = [row_pieces(row, paused) for row in self.segment.rows]
         self.past = PastRows(plant, self.segment.past, history)
         self._values, self._edits = ModelValues(plant.model), np.empty(0)
 

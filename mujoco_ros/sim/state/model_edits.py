@@ -5,7 +5,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from mujoco_ros.model.robot.scope import ROWS
+from mujoco_ros.model.robot.scope import ROW_ELEMENTS
 from mujoco_ros.model.scene.correspondence import Correspondence
 
 OPTIONS = tuple(name for name in dir(mujoco.MjOption()) if not name.startswith("_"))
@@ -20,7 +20,7 @@ class ModelEdits:
         self._model = model
         self._arrays = {
             name: (getattr(model, name), getattr(model, name).copy(), kind)
-            for name, kind in ROWS.items()
+            for name, kind in ROW_ELEMENTS.items()
             # Keyframes have no effect on the simulation, and ids are others in another model.
             if kind != "key" and not _are_ids(name, getattr(model, name))
         }

@@ -16,8 +16,8 @@ from simulators import WAIT_LIMIT_S, SimulatorLauncher, stamps_of
 from std_msgs.msg import Empty
 
 from mujoco_ros.cameras.camera_images import COLOUR, DEPTH, camera_images
-from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.model.scene.config import load_scene
+from mujoco_ros.model.sensors.cameras import compute_poses
 from mujoco_ros.rendering.gl import RenderingError, open_context
 from mujoco_ros.rendering.renderer import Renderer
 from mujoco_ros.sim.simulation import Simulation

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from mujoco_ros.controllers.evaluation.trial import Settings, Trial
-from mujoco_ros.controllers.evaluation.trials.handover import (
+from mujoco_ros.controllers.evaluation.trials.boxes import (
     PERTURBATIONS,
     HandoverTrial,
     Perturbations,

@@ -65,7 +65,8 @@ class LeggedTrial(Trial):
     def disturb(self, model: mujoco.MjModel, conditions: Conditions) -> None:
         """Set the masses of the links; the condition ``masses`` is the seed of their factors."""
         random = np.random.default_rng(int(conditions["masses"]))
-        factors = random.uniform(*self.ranges.mass, size=model.nbody)
+        least, largest = self.ranges.mass
+        factors = random.uniform(float(least), float(largest), size=model.nbody)
         for body, factor in self.mass_factors(model, conditions).items():
             factors[body] = factor
         scale_masses(model, factors)
@@ -121,17 +122,17 @@ def tilt(quat_wxyz: np.ndarray) -> float:
 
 
 def relative_flaw(
-    measures: Mapping[str, float], rows: Iterable[tuple[str, float, str, float]], part: float
+    measures: Mapping[str, float], rows: Iterable[tuple[str, float, str, float]], share: float
 ) -> str:
     """Return the first flaw that is too large; "" if none is.
 
     Args:
-        rows: Name of the flaw, its size, the measure of what was commanded, and the size that is
+        rows: Name of the flaw, its size, the measure of the commanded size, and the size that is
             allowed besides.
-        part: The part of what was commanded that is allowed.
+        share: Part of the commanded size that is allowed.
     """
     for flaw, size, commanded, slack in rows:
-        if not abs(size) <= part * abs(measures[commanded]) + slack:
+        if not abs(size) <= share * abs(measures[commanded]) + slack:
             return flaw
     return ""
 

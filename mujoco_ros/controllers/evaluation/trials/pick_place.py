@@ -1,8 +1,8 @@
-"""Trials that move a box; in the trial of pick_place, from one position on a table to another."""
+"""Trial of pick_place: a box is moved from one position on a table to another."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -20,7 +20,16 @@ from mujoco_ros.controllers.evaluation.conditions import (
     set_box_size,
     set_mass,
 )
-from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Settings, Trial
+from mujoco_ros.controllers.evaluation.trial import Conditions, EpisodeRecorder, Trial
+from mujoco_ros.controllers.evaluation.trials.boxes import (
+    BOX,
+    BoxTrial,
+    box_joint,
+    effort_and_time,
+    motion_tracking,
+    scale_box_friction,
+    set_start,
+)
 from mujoco_ros.controllers.interface.observation import Pose
 from mujoco_ros.controllers.library.config_checks import CheckedConfig
 from mujoco_ros.controllers.library.pick_place.arm import (
@@ -29,7 +38,7 @@ from mujoco_ros.controllers.library.pick_place.arm import (
     largest_mass,
     sliding_friction,
 )
-from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright, yaw
+from mujoco_ros.controllers.library.pick_place.grasping import QUARTER, upright
 from mujoco_ros.controllers.library.pick_place.task import TASK
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.pose import PoseConfig
@@ -37,7 +46,7 @@ from mujoco_ros.model.scene.config import ObjectConfig, SceneConfig
 from mujoco_ros.sim.simulation import Simulation
 
 Position = tuple[float, float]
-BOX, _SIZE, _TOP = "box", 0.040, 0.315
+_SIZE, _TOP = 0.040, 0.315
 _MASS = 0.150
 _OBSTACLE, _OBSTACLE_EDGE, _OBSTACLE_MASS = "obstacle", 0.060, 1.0
 _BOX_MODEL = "package://mujoco_ros/urdf_mjcf/objects/box.xml"
@@ -145,83 +154,6 @@ class _NoSpaceError(UserInputError):
 
 
 @dataclass(frozen=True)
-class BoxTrial(Trial):
-    """A trial that moves a box to a goal.
-
-    Attributes:
-        scene: Name or file of the scene, with an object ``box``.
-        tolerance: Largest horizontal place error of a success [m].
-        idle: Full name of the state that gets the goal.
-    """
-
-    scene: str = ""
-    tolerance: float = 0.005
-    idle: ClassVar[str] = "IDLE"
-
-    def box_pose(self, conditions: Conditions, place: str) -> Pose:
-        """Return the pose of the box at its start or goal, for `place` ``start`` or ``goal``."""
-        x, y, rotation = (conditions[f"{place}_{name}"] for name in ("x", "y", "yaw"))
-        return upright(x, y, self.height(conditions), rotation)
-
-    def height(self, conditions: Conditions) -> float:
-        """Return the height of the centre of the box at start and goal [m]."""
-        raise NotImplementedError
-
-    def goal_settings(self, conditions: Conditions) -> Mapping[str, Any]:
-        """Return the settings of the state that gets the goal."""
-        position = self.box_pose(conditions, "goal").position.tolist()
-        return {"goal": [*position, float(conditions["goal_yaw"])]}
-
-    def settings(self, conditions: Conditions) -> Settings:
-        changes = {state: dict(values) for state, values in self.changes.items()}
-        changes[self.idle] = {**self.goal_settings(conditions), **changes.get(self.idle, {})}
-        return changes
-
-    def place_error(
-        self, simulation: Simulation, conditions: Conditions
-    ) -> tuple[np.ndarray, dict[str, float]]:
-        """Return the place error of the box (3,) [m], and the measures that follow from it."""
-        q, goal = box_joint(simulation).qpos, self.box_pose(conditions, "goal")
-        box = Pose(position=q[:3].copy(), quat_wxyz=q[3:].copy())
-        error, rotation = box.position - goal.position, yaw(box) - yaw(goal)
-        return error, {
-            "error_xy": float(np.hypot(error[0], error[1])),
-            "error_z": float(error[2]),
-            "error_yaw": abs(rotation - QUARTER * round(rotation / QUARTER)),
-        }
-
-    def flaw(self, measures: Mapping[str, float]) -> str:
-        missed = measures["error_xy"] > self.tolerance or abs(measures["error_z"]) > self.tolerance
-        return "missed_place" if missed else ""
-
-
-def box_joint(simulation: Simulation) -> Any:
-    """Return the free joint of the box."""
-    return simulation.data.joint(f"{BOX}/{BOX}_free")
-
-
-def motion_tracking(recorder: EpisodeRecorder) -> float:
-    """Return the largest tracking error of the states that follow a path [rad]."""
-    errors = (it for state, it in recorder.tracking.items() if state.startswith("EXEC"))
-    return max(errors, default=0.0)
-
-
-def effort_and_time(recorder: EpisodeRecorder) -> dict[str, float]:
-    """Return the number of steps at a torque limit, and the time of the last transition [s]."""
-    simulation, made = recorder.simulation, recorder.made
-    return {
-        "saturated_steps": float(sum(simulation.saturation.steps().values())),
-        "cycle": made[-1].time if made else simulation.time,
-    }
-
-
-def scale_box_friction(model: mujoco.MjModel, pads: Iterable[str], factor: float) -> None:
-    """Multiply the friction of the box and of the fingers' pads by a factor."""
-    for name in (f"{BOX}/{BOX}", *pads):
-        model.geom_friction[model.geom(name).id] *= factor
-
-
-@dataclass(frozen=True)
 class PickPlaceTrial(BoxTrial):
     """A box is moved from one position on a table, as in the scene ``arm``, to another."""
 
@@ -238,7 +170,7 @@ class PickPlaceTrial(BoxTrial):
         return replace(scene, objects=(*scene.objects, obstacle))
 
     def conditions(self, seed: int) -> Conditions:
-        """Draw the conditions; those of `Spread` that are off are not among them.
+        """Draw the conditions, without the conditions that `Spread` switches off.
 
         Raises:
             UserInputError: The ranges have no space for start, goal and obstacle.
@@ -373,7 +305,7 @@ class PickPlaceTrial(BoxTrial):
         x = self.ranges.x or (LAB_START[0] - 0.1, LAB_START[0] + 0.3)
         for _ in range(_MAX_DRAWS):
             position = self._position(x, random)
-            distances = (np.hypot(*np.subtract(position, it)) for it in (start, goal))
+            distances = (np.hypot(*np.subtract(position, place)) for place in (start, goal))
             if min(distances) >= _OBSTACLE_DISTANCE:
                 return position
         raise _NoSpaceError(
@@ -396,12 +328,6 @@ def _place(model: mujoco.MjModel, name: str, size: tuple[float, float, float], p
     """Set size [m] and initial pose of a box."""
     set_start(model, name, pose)
     set_box_size(model, model.body(f"{name}/{BOX}").id, size)
-
-
-def set_start(model: mujoco.MjModel, name: str, pose: Pose) -> None:
-    """Set the initial pose of a box."""
-    address = int(model.jnt_qposadr[int(model.body(f"{name}/{BOX}").jntadr[0])])
-    model.qpos0[address : address + 7] = *pose.position, *pose.quat_wxyz
 
 
 def _obstacle_moved(simulation: Simulation, conditions: Conditions) -> dict[str, float]:

@@ -26,7 +26,7 @@ from mujoco_ros.controllers.evaluation.trials.legged import (
 from mujoco_ros.controllers.library.config_checks import CheckedConfig, Positive
 
 _TOLERANCE = 0.15
-"""Largest difference of a mean velocity from the commanded one, as part of the latter."""
+"""Largest difference of mean and commanded velocity, as part of the commanded one."""
 _SLACK = 0.05
 """The same, in m/s and rad/s."""
 

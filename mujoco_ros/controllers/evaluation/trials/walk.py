@@ -30,7 +30,7 @@ _WALK_AT = 1.0
 _STOPPING = 4.0
 """Time from the request to stop until the end of the episode [s]."""
 _TOLERANCE = 0.15
-"""Largest difference of the walked and the commanded distance or turn, as part of the latter."""
+"""Largest difference of walked and commanded distance or turn, as part of the commanded one."""
 _SLACK, _TURN_SLACK = 0.15, 0.2
 """The same in metres, because a push displaces the robot; and in radians."""
 
@@ -41,7 +41,7 @@ class Walks(CheckedConfig):
 
     Attributes:
         scene: Name or file of the scene.
-        world: File of the world; empty for that of the scene.
+        world: File of the world; empty for the scene's world.
         x: Velocity forwards [m/s].
         y: Velocity to the left [m/s].
         yaw: Angular velocity to the left [rad/s].
@@ -95,8 +95,8 @@ def named_walks(pushed: Walks, plates: str) -> dict[str, Walks]:
     return {
         "pushed": pushed,
         "randomised": replace(pushed, friction=(0.6, 1.4), mass=(0.95, 1.05), delay=(0.005, 0.005)),
-        **{f"{name}_on_plates": replace(it, world=plates) for name, it in directions.items()},
-        **{f"{name}_on_slope": replace(it, slope=slope) for name, it in directions.items()},
+        **{f"{name}_on_plates": replace(walks, world=plates) for name, walks in directions.items()},
+        **{f"{name}_on_slope": replace(walks, slope=slope) for name, walks in directions.items()},
     }
 
 

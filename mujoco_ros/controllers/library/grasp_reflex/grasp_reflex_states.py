@@ -41,32 +41,6 @@ class GraspReflexConfig(CheckedConfig):
             raise UserInputError("touches lists no sensor")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CloseOnTouchConfig(GraspReflexConfig):
-    """Settings of `CloseOnTouch`.
-
-    Attributes:
-        squeeze: Maximum distance of the reference ahead of the finger, which limits the force [m].
-        least_opening: Minimum opening with an object between the fingers [m].
-    """
-
-    squeeze: Positive = 0.002
-    least_opening: Positive = 0.0005
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class HoldUntilFlickedConfig(GraspReflexConfig):
-    """Settings of `HoldUntilFlicked`.
-
-    Attributes:
-        imu: Name of the IMU.
-        flick: Angular velocity that opens the gripper [rad/s].
-    """
-
-    imu: str = "gripper_imu"
-    flick: Positive = 1.5
-
-
 class GripperState(State):
     """Base of all states: gripper joint and touch sensors."""
 
@@ -138,8 +112,21 @@ class CloseOnTouch(GripperState):
 
     outcomes = ("gripped", "missed")
     failures: ClassVar[tuple[str, ...]] = ("missed",)
-    Config = CloseOnTouchConfig
-    config: CloseOnTouchConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(GraspReflexConfig):
+        """Settings of `CloseOnTouch`.
+
+        Attributes:
+            squeeze: Maximum distance of the reference ahead of the finger, which limits the force
+                [m].
+            least_opening: Minimum opening with an object between the fingers [m].
+        """
+
+        squeeze: Positive = 0.002
+        least_opening: Positive = 0.0005
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         config, position = self.config, context.observation.q[self.joint]
@@ -159,8 +146,20 @@ class HoldUntilFlicked(GripperState):
 
     outcomes = ("flicked", "lost")
     failures: ClassVar[tuple[str, ...]] = ("lost",)
-    Config = HoldUntilFlickedConfig
-    config: HoldUntilFlickedConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(GraspReflexConfig):
+        """Settings of `HoldUntilFlicked`.
+
+        Attributes:
+            imu: Name of the IMU.
+            flick: Angular velocity that opens the gripper [rad/s].
+        """
+
+        imu: str = "gripper_imu"
+        flick: Positive = 1.5
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         imu = named_reading("IMU", self.config.imu, context.observation.imus)

@@ -59,13 +59,15 @@ def closing_force(model: mujoco.MjModel, joint: int, position: float) -> float:
 def sliding_friction(model: mujoco.MjModel, fingers: Sequence[int], others: Sequence[int]) -> float:
     """Return the smallest friction between one of the finger geoms and one of the others.
 
-    The friction of two geoms is that of the one with the higher priority, or else the larger one.
+    Two geoms have the friction of the geom with the higher priority, or else the larger friction.
     """
     values = [
         float(
             max(model.geom_friction[finger, 0], model.geom_friction[other, 0])
             if model.geom_priority[finger] == model.geom_priority[other]
-            else model.geom_friction[max(finger, other, key=lambda it: model.geom_priority[it]), 0]
+            else model.geom_friction[
+                max(finger, other, key=lambda geom: model.geom_priority[geom]), 0
+            ]
         )
         for finger in fingers
         for other in others
@@ -149,9 +151,9 @@ class Arm:
         """
         gripper = cls.check_gripper(robot)
         model, name = robot.model, robot.prefix + tool
-        known = [it for it in tool_names(model) if it.startswith(robot.prefix)]
+        known = [each for each in tool_names(model) if each.startswith(robot.prefix)]
         if name not in known:
-            names = ", ".join(it.removeprefix(robot.prefix) for it in known)
+            names = ", ".join(known_name.removeprefix(robot.prefix) for known_name in known)
             raise UserInputError(
                 f"robot '{robot.name}' has no site or link '{tool}' between its fingers, which "
                 f"IDLE.tool names; it has: {names}"
@@ -255,9 +257,9 @@ class Arm:
         model, hand = self._model, self.chain.body
         hand = int(model.body_weldid[hand])
         return tuple(
-            it
-            for it in range(model.nbody)
-            if model.body_weldid[it] != hand and hand in _ancestors(model, it)
+            body
+            for body in range(model.nbody)
+            if model.body_weldid[body] != hand and hand in _ancestors(model, body)
         )
 
     @cached_property
@@ -274,7 +276,7 @@ class Arm:
             half = np.abs(turned) @ model.geom_aabb[geom, 3:]
             # The part of the geom that is symmetric about the tool.
             sizes.append((half - np.abs(centre))[[0, 2]])
-        symmetric = [it for it in sizes if (it > 0.0).all()]
+        symmetric = [size for size in sizes if (size > 0.0).all()]
         largest: np.ndarray = np.max(symmetric or [np.full(2, _UNKNOWN_PAD)], axis=0)
         return largest
 

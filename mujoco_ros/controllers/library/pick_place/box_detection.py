@@ -46,7 +46,7 @@ def detect_box(image: Image) -> Pose | None:
     """Return the pose of the box nearest to the middle of an image.
 
     The table is the most frequent height. A box is a connected patch of pixels above the table that
-    does not touch the border of the image; its pose is that of the minimum-area rectangle around
+    does not touch the border of the image; its pose follows from the minimum-area rectangle around
     its top face.
 
     Returns:

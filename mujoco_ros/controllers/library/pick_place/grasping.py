@@ -102,7 +102,7 @@ def presenting(position: np.ndarray, heading: float) -> Pose:
 def receiving(box: Pose, giver: Pose) -> Pose:
     """Return the pose of a tool that grasps a box from the side opposite to the one that holds it.
 
-    The tools face each other, and the fingers of one are at a right angle to those of the other.
+    The tools face each other, and their fingers are at a right angle to each other.
 
     Args:
         box: Pose of the box in ``world``.
@@ -163,12 +163,12 @@ class ObjectShape:
             return None
         data = mujoco.MjData(model)
         mujoco.mj_kinematics(model, data)
-        bodies = [it for it in range(model.nbody) if model.body_rootid[it] == body]
+        bodies = np.flatnonzero(model.body_rootid == body).tolist()
         geoms = collision_geoms(model, bodies)
         if not geoms:
             return None
         origin, axes = data.xpos[body], data.xmat[body].reshape(3, 3)
-        corners = np.array([it for geom in geoms for it in _corners(model, data, geom)])
+        corners = np.array([corner for geom in geoms for corner in _corners(model, data, geom)])
         inside = (corners - origin) @ axes
         low, high = inside.min(0), inside.max(0)
         return cls(centre=0.5 * (low + high), half=0.5 * (high - low), geoms=tuple(geoms))
@@ -177,8 +177,8 @@ class ObjectShape:
         """Return the height of the body's origin above its lowest point [m].
 
         Args:
-            orientation: Axes of the body in ``world``; those of a standing object are
-                rounded to the vertical.  # (3, 3)
+            orientation: Axes of the body in ``world``; the upright axis of a standing
+                object is rounded to the vertical.  # (3, 3)
         """
         vertical = _upright(orientation[2])
         return float(np.abs(vertical) @ self.half - vertical @ self.centre)
@@ -199,8 +199,8 @@ def overlap_at(model: Any, name: str, shape: ObjectShape, pose: Pose) -> tuple[s
     mujoco.mj_collision(model, data)
     deepest: tuple[str, float] | None = None
     for contact in data.contact[: data.ncon]:
-        pair = [int(it) for it in contact.geom]
-        others = [it for it in pair if it not in shape.geoms]
+        pair = [int(geom) for geom in contact.geom]
+        others = [geom for geom in pair if geom not in shape.geoms]
         depth = -float(contact.dist)
         if len(others) != 1 or depth < max(_OVERLAP, deepest[1] if deepest else 0.0):
             continue
@@ -215,7 +215,7 @@ def _corners(model: Any, data: Any, geom: int) -> list[np.ndarray]:
     centre, half = model.geom_aabb[geom, :3], model.geom_aabb[geom, 3:]
     axes = data.geom_xmat[geom].reshape(3, 3)
     signs = product((-1.0, 1.0), repeat=3)
-    return [data.geom_xpos[geom] + axes @ (centre + half * np.array(it)) for it in signs]
+    return [data.geom_xpos[geom] + axes @ (centre + half * np.array(sign)) for sign in signs]
 
 
 def _upright(vertical: np.ndarray) -> np.ndarray:
@@ -267,7 +267,7 @@ def grasp_contacts(held: Pose, shape: ObjectShape, pad: np.ndarray) -> Grasp:
     """
     axes = held.matrix
     across = int(np.argmax(np.abs(axes[1])))  # of the object, most parallel to the fingers' motion
-    along = [it for it in range(3) if it != across]
+    along = [axis for axis in range(3) if axis != across]
     centre = held.position + axes @ shape.centre
     # The line on which the pads close, in the frame of the bounding box.
     start, line = axes.T @ -centre, axes[1]

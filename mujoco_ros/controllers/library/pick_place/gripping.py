@@ -103,7 +103,7 @@ class GrippingState(TaskState):
     def move(self, context: StateContext, position: float) -> None:
         """Move the references of the fingers towards a position [m], and hold the arm."""
         hold(context, self.arm)
-        self._speed = self.monitor.finger_speed(context)
+        self._speed = self.monitor.grip.finger_speed(context)
         is_there = move_gripper(context, self.arm, position, self.config.finger_speed)
         if is_there and self.commanded_at is None:
             self.commanded_at = context.elapsed
@@ -136,7 +136,9 @@ class Close(GrippingState):
         arm, task = self.arm, self.task
         if self.commanded_at is None and not is_holding(context, arm):
             task.tare.add(arm.weight(context))
-        if self._has_grip_force(context):
+        limit = self.config.grip_force if not task.variation.full_force else 0.0
+        effort = context.observation.effort[arm.gripper]
+        if limit and is_holding(context, arm) and -effort >= limit:
             self._goal = float(context.references.q[arm.gripper])
         self.move(context, self._goal)
         if not self.is_still(context):
@@ -165,12 +167,6 @@ class Close(GrippingState):
                     context.reason = flaw
                     return "no_force_closure"
         return "done"
-
-    def _has_grip_force(self, context: StateContext) -> bool:
-        limit = self.config.grip_force
-        if not limit or self.task.variation.full_force or not is_holding(context, self.arm):
-            return False
-        return bool(-context.observation.effort[self.arm.gripper] >= limit)
 
 
 class Release(GrippingState):
@@ -221,7 +217,7 @@ _ROSE = 0.6
 class Weigh(LineMotionState):
     """Lifts the object a little, and weighs it.
 
-    The acceleration is that of `GRIP_MARGIN`, so that a grip that holds the object here has the
+    The acceleration follows from `GRIP_MARGIN`, so that a grip that holds the object here has the
     friction for all later motions. An object that is too heavy is set down again.
     """
 
@@ -289,26 +285,20 @@ class Weigh(LineMotionState):
         measured = self.measure(context, self.config.weighing)
         if not isinstance(measured, RestMeasurement):
             return measured
-        if self._has_slipped(context, measured.held):
-            return self._slip(context)
+        if measured.held is not None and self.task.found is not None:
+            pose = self.arm.tool(context.references.q) @ measured.held
+            rise = pose.position[2] - self.task.found.position[2]
+            if rise < _ROSE * self.config.height:
+                return self._slip(context)
         if outcome := measured.weigh(context, self.config.lightest):
             return outcome
         if not np.isfinite(measured.mass):  # nothing measures forces
             return "done"
-        has_proof = measured.held is not None
-        if not has_proof and (reason := self.task.excess_mass(measured.mass)):
+        if measured.held is None and (reason := self.task.excess_mass(measured.mass)):
             context.reason = reason
             return "too_heavy"
         measured.load_arm()
         return "done"
-
-    def _has_slipped(self, context: StateContext, held: Pose | None) -> bool:
-        """Return whether the object, by its pose in the hand, has not risen with it."""
-        task = self.task
-        if held is None or task.found is None:
-            return False
-        pose = self.arm.tool(context.references.q) @ held
-        return bool(pose.position[2] - task.found.position[2] < _ROSE * self.config.height)
 
     def _slip(self, context: StateContext) -> str:
         """Return ``too_heavy`` if the grip held about as much as it should; else ``slip``."""

@@ -100,10 +100,6 @@ class GripMonitor:
             failure = self._check_pose(context)
             if failure is not None:
                 return failure
-        return self.check_fingers(context)
-
-    def check_fingers(self, context: StateContext) -> str | None:
-        """Return ``contact_oscillation`` if the fingers oscillate."""
         speed = self.finger_speed(context)
         is_full = len(self._squares) == self._squares.maxlen
         # The fingers also move fast for a moment when the object slips out.
@@ -118,13 +114,6 @@ class GripMonitor:
         """Return the RMS speed of a finger in the last 0.2 s [m/s]."""
         self._squares.append(float(context.observation.dq[self._arm.gripper]) ** 2)
         return sqrt(sum(self._squares) / len(self._squares))
-
-    def follows(self) -> bool | None:
-        """Return whether the object has moved with the hand since the start; None if unknown."""
-        if self._first_expected is None or len(self._positions) < _SAMPLES:
-            return None
-        travel, moved = self._travels()
-        return moved > 0.5 * travel
 
     def _check_pose(self, context: StateContext) -> str | None:
         task, limits, observation = self._task, self._limits, context.observation
@@ -209,7 +198,11 @@ _OBJECT_TICKS = 5
 
 
 class MotionMonitor:
-    """Checks one motion at every tick; returns failures as outcomes, with a reason."""
+    """Checks one motion at every tick; returns failures as outcomes, with a reason.
+
+    Attributes:
+        grip: Checks the grip.
+    """
 
     def __init__(
         self, context: StateContext, arm: Arm, task: Task, limits: MonitoredMotion
@@ -236,7 +229,7 @@ class MotionMonitor:
         lag = error - self._limits.latency * np.abs(dq)
         effort = observation.effort[joints]
         unexplained = self._unexplained(effort, tau)
-        force = self._excess_force(context)
+        force = wrist_force(context, self._arm.sensor)
         worst = int(unexplained.argmax())  # NaN if there is any
         if isnan(unexplained[worst]):
             context.reason = f"the effort of '{self._name(worst)}' is no longer measured"
@@ -248,9 +241,12 @@ class MotionMonitor:
                 "contact"
             )
             return "collision"
-        if force is not None and force > self._limits.force:
-            context.reason = f"{force:.0f} N at the wrist beyond hand and payload"
-            return "collision"
+        if force is not None:
+            payload = 0.0 if self._arm.payload is None else self._arm.payload.mass * GRAVITY
+            excess = abs(force - self._task.empty_weight - payload)
+            if excess > self._limits.force:
+                context.reason = f"{excess:.0f} N at the wrist beyond hand and payload"
+                return "collision"
         worst = int(lag.argmax())  # NaN if there is any
         if self._lasts("tracking", not lag[worst] <= self._limits.tracking):
             context.reason = (
@@ -263,14 +259,6 @@ class MotionMonitor:
             context.reason = f"the effort of '{self._name(worst)}' is saturated"
             return "saturated"
         return None
-
-    def check_grip(self, context: StateContext) -> str | None:
-        """Return ``slip``, ``pose_stale`` or ``contact_oscillation``; None while all is well."""
-        return self.grip.check(context)
-
-    def finger_speed(self, context: StateContext) -> float:
-        """Return the RMS speed of a finger in the last 0.2 s [m/s]."""
-        return self.grip.finger_speed(context)
 
     def check_object(self, context: StateContext) -> str | None:
         """Return ``object_moved`` if the object has moved since the plan, or ``pose_stale``."""
@@ -311,13 +299,6 @@ class MotionMonitor:
         np.minimum(explained, np.maximum.reduce(self._commanded_efforts), out=explained)
         unexplained: np.ndarray = np.abs(effort - explained) / self._effort_limits
         return unexplained
-
-    def _excess_force(self, context: StateContext) -> float | None:
-        force = wrist_force(context, self._arm.sensor)
-        if force is None:
-            return None
-        payload = 0.0 if self._arm.payload is None else self._arm.payload.mass * GRAVITY
-        return abs(force - self._task.empty_weight - payload)
 
     def _lasts(self, failure: str, is_present: bool, ticks: int = _MIN_TICKS) -> bool:
         self._durations[failure] = self._durations[failure] + 1 if is_present else 0

@@ -176,7 +176,7 @@ class ArmMotionState(TaskState):
         self._speeds.append(context.observation.dq[self.arm.joints])
         failure = self.monitor.check_motion(context)
         if failure is None and self.holds_object:
-            failure = self.monitor.check_grip(context)
+            failure = self.monitor.grip.check(context)
         if failure is not None:
             return failure
         if self._stop is None and (outcome := self.check_and_brake(context)):

@@ -78,12 +78,12 @@ class Idle(TaskState):
         Attributes:
             object: Name of the object.
             goal: Goal in ``world``: x, y, z [m] and yaw [rad].
-            goal_height: Whether z of the goal is that of the object's centre, or of the surface on
-                which it is placed.
+            goal_height: Whether z of the goal is the height of the object's centre, or of the
+                surface on which it is placed.
             mass: Mass of the object [kg]; 0 is unknown. A mass beyond the limit of the gripper is
                 refused before the arm moves.
-            friction: Coefficient of sliding friction between fingers and object; 0 is that of the
-                model.
+            friction: Coefficient of sliding friction between fingers and object; 0 takes the
+                model's friction.
             tool: Site or link between the finger tips, with z along the fingers and y along their
                 motion.
             wrist_sensor: Force-torque sensor at the wrist; empty for a robot without.
@@ -134,7 +134,11 @@ class Idle(TaskState):
             camera=config.camera,
             hand_weight=arm.hand_weight,
         )
-        task.friction = config.friction or _friction(arm, task.shape)
+        if config.friction:
+            task.friction = config.friction
+        elif task.shape is not None:
+            fingers = collision_geoms(arm.chain.model, arm.finger_bodies)
+            task.friction = sliding_friction(arm.chain.model, fingers, task.shape.geoms)
         if TASK in context.store and (swapped := context.store.get(TASK).swapped) is not None:
             task.goal, task.on_surface = swapped, False
         context.store.set(TASK, task)
@@ -145,8 +149,13 @@ class Idle(TaskState):
 
     def advance(self, context: StateContext) -> str | None:
         arm = get_arm(context)
-        if reason := self._too_heavy(arm, context.store.get(TASK)):
-            context.reason = reason
+        task, mass, force = context.store.get(TASK), self.config.mass, arm.largest_force()
+        limit = largest_mass(force, task.friction)
+        if mass > limit and task.friction:
+            context.reason = (
+                f"'{task.object}' of {mass:g} kg is too heavy: the gripper holds at most "
+                f"{limit:.2f} kg with {force:.0f} N and friction {task.friction:g}"
+            )
             return "too_heavy"
         if reason := missing_feedback(context, arm):
             context.reason = reason
@@ -157,7 +166,7 @@ class Idle(TaskState):
             return None
         if self._held_ticks < _MIN_TICKS:
             return "done"
-        context.store.get(TASK).opening = float(context.observation.q[arm.gripper])
+        task.opening = float(context.observation.q[arm.gripper])
         context.reason = "the fingers already hold an object"
         return "holding"
 
@@ -167,16 +176,6 @@ class Idle(TaskState):
             store.get(ARM).planner.finish()
         store.provide(ARM, arm)
         return arm
-
-    def _too_heavy(self, arm: Arm, task: Task) -> str:
-        """Return why the gripper cannot hold the mass of the order; "" if it can."""
-        limit, mass = largest_mass(arm.largest_force(), task.friction), self.config.mass
-        if mass <= limit or not task.friction:
-            return ""
-        return (
-            f"'{task.object}' of {mass:g} kg is too heavy: the gripper holds at most "
-            f"{limit:.2f} kg with {arm.largest_force():.0f} N and friction {task.friction:g}"
-        )
 
     def _set_lab_gains(self, context: StateContext, arm: Arm) -> None:
         gains = context.store.get(GAINS_GET)()
@@ -205,12 +204,6 @@ class Failed(Done):
             task = context.store.get(TASK)
             task.attempts = task.returns = 0
             task.returning = False
-
-
-def _friction(arm: Arm, shape: ObjectShape | None) -> float:
-    """Return the friction between fingers and object in the model; 0 if unknown."""
-    fingers = collision_geoms(arm.chain.model, arm.finger_bodies)
-    return sliding_friction(arm.chain.model, fingers, shape.geoms) if shape else 0.0
 
 
 _MAX_RETURNS = 2
@@ -259,13 +252,20 @@ class Recover(State):
         hold(context, self.arm, context.observation.q[joints].copy())
         self._request: PlanRequest | None = None
         self._execution: TrajectoryExecution | None = None
+        self._monitor: MotionMonitor
         self._holding: list[bool] = []
         self._next = "retry"
 
     def run(self, context: StateContext) -> str | None:
         self._holding.append(is_holding(context, self.arm))
         if self._execution is not None:
-            return self._move_up(context, self._execution)
+            failure = self._monitor.check_motion(context)
+            if failure or self._execution.is_stopped:
+                measured = context.observation.q[self.arm.joints].copy() if failure else None
+                hold(context, self.arm, measured)
+                return self._finish(context)
+            self._execution.step(context)
+            return None
         if reason := missing_feedback(context, self.arm):
             context.reason = reason
             return "give_up"
@@ -315,16 +315,6 @@ class Recover(State):
         self._request = plan_line(
             *(context, arm, task, goal), duration=0.1, speed=self.config.speed, acceleration=1.0
         )
-        return None
-
-    def _move_up(self, context: StateContext, execution: TrajectoryExecution) -> str | None:
-        if self._monitor.check_motion(context):
-            hold(context, self.arm, context.observation.q[self.arm.joints].copy())
-            return self._finish(context)
-        if execution.is_stopped:
-            hold(context, self.arm)
-            return self._finish(context)
-        execution.step(context)
         return None
 
     def _finish(self, context: StateContext) -> str | None:

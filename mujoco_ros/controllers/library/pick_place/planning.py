@@ -149,7 +149,7 @@ def plan_line(
 
 
 def large_joints(arm: Arm) -> np.ndarray:
-    """Return which joints of the arm have large actuators, unlike those of the wrist.  # (k,)"""
+    """Return which joints of the arm have large actuators, unlike the wrist's joints.  # (k,)"""
     effort = arm.robot.effort[arm.joints]
     large: np.ndarray = effort > 0.5 * effort.max()
     return large
@@ -178,8 +178,11 @@ def _scene(
         objects[task.object] = task.found
     fingers = context.references.q[arm.gripper]
     fingers = np.clip(fingers, robot.lower[arm.gripper], robot.upper[arm.gripper])
-    others = [it for it in context.robots.values() if it.robot_in_scene is not robot]
-    supports = _supports(arm, task) - {it.robot.name for it in others}
+    others = [other for other in context.robots.values() if other.robot_in_scene is not robot]
+    model = arm.chain.model
+    static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
+    supports = {model.body(i).name.partition("/")[0] for i in static}
+    supports -= {robot.name, task.object, "", *(other.robot.name for other in others)}
     touched = (robot.name, *sorted(supports)) if is_present else ()
     contacts = tuple((task.object, name) for name in touched)
     return PlanningScene(
@@ -190,21 +193,13 @@ def _scene(
             if i not in arm.joints
         }
         | {
-            it.robot.prefix + name: position
-            for it in others
-            for name, position in zip(it.robot.joints, it.observation.q.tolist(), strict=True)
+            other.robot.prefix + name: position
+            for other in others
+            for name, position in zip(other.robot.joints, other.observation.q.tolist(), strict=True)
         },
         held=held,
         allowed=contacts if allow_contacts else (contacts[:1] if held else ()),
     )
-
-
-def _supports(arm: Arm, task: Task) -> set[str]:
-    """Return the names of all static bodies, on which an object can be placed."""
-    model = arm.chain.model
-    static = [i for i in range(1, model.nbody) if not model.body_weldid[i]]
-    names = {model.body(i).name.partition("/")[0] for i in static}
-    return names - {arm.robot.name, task.object, ""}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -360,7 +355,7 @@ class PlanApproach(PlanningState):
                 duration = config.measuring * task.variation.measuring
                 self._averages[name] = PoseAverage(context.time - context.elapsed, duration)
             self._averages[name].add(context, name)
-        poses = {name: it.pose(context.period) for name, it in self._averages.items()}
+        poses = {name: average.pose(context.period) for name, average in self._averages.items()}
         task.found = poses.pop(task.object, None)
         task.others = {name: pose for name, pose in poses.items() if pose is not None}
         if task.found is not None:

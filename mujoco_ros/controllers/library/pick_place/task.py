@@ -91,14 +91,14 @@ class PoseAverage:
         count = len(samples)
         if count < _MIN_SAMPLES or samples[-1][0] - samples[0][0] < self._duration - 1.5 * period:
             return None
-        positions = np.array([it[1] for it in samples])
+        positions = np.array([sample[1] for sample in samples])
         half = count // 2
         first, second = positions[:half], positions[half:]
         motion = np.linalg.norm(first.mean(0) - second.mean(0))
         variance = (first.var(0).sum() + second.var(0).sum()) / 2.0
         if motion > _STILL + _SIGNIFICANT * sqrt(4.0 * variance / count):
             return None
-        quat = np.sum([it[2] for it in samples], axis=0)
+        quat = np.sum([sample[2] for sample in samples], axis=0)
         return Pose(position=positions.mean(0), quat_wxyz=quat / np.linalg.norm(quat))
 
 
@@ -173,7 +173,7 @@ class Task:
     Attributes:
         object: Name of the object.
         goal: Goal pose of its centre, or of the surface below it until its size is known.
-        on_surface: Whether `goal` is still that of the surface.
+        on_surface: Whether `goal` is still a pose on the surface.
         shape: Bounding box of the object; None if the scene does not have it.
         friction: Coefficient of sliding friction between fingers and object.
         seen: Whether observations have its pose; otherwise it is detected in images.

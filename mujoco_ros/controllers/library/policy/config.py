@@ -55,7 +55,7 @@ class NoiseConfig:
 
     def __post_init__(self) -> None:
         for name in ("uniform", "gaussian"):
-            if not all(it >= 0.0 for it in numbers(getattr(self, name))):
+            if not all(number >= 0.0 for number in numbers(getattr(self, name))):
                 raise UserInputError(f"{name} must not be negative")
 
 
@@ -67,7 +67,7 @@ class TermConfig:
         term: What it contains.
         sensor: Name of a sensor; see the reference for each kind of term.
         value: Measurement of a sensor that has several.
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         scale: Factor.
         offset: Added last.
         clip: Lower and upper limit of the value.
@@ -110,9 +110,9 @@ class TermConfig:
 
     def __post_init__(self) -> None:
         permitted = (*_OF_ALL_TERMS, *_OF_TERM[self.term])
-        for it in fields(self):
-            if it.name not in permitted and getattr(self, it.name) != it.default:
-                raise unknown(f"term '{self.term}': key", it.name, permitted)
+        for setting in fields(self):
+            if setting.name not in permitted and getattr(self, setting.name) != setting.default:
+                raise unknown(f"term '{self.term}': key", setting.name, permitted)
         if self.value and not self.sensor:
             raise UserInputError(f"the value '{self.value}' needs the name of its 'sensor'")
         _check_history(self.history)
@@ -157,7 +157,7 @@ class InputConfig:
             raise UserInputError("clip: the lower limit is above the upper one")
         if not self.terms:
             raise UserInputError("terms must not be empty")
-        if len(self.terms) > 1 and any(it.term == "image" for it in self.terms):
+        if len(self.terms) > 1 and any(term.term == "image" for term in self.terms):
             raise UserInputError("an image must be the only term of its input")
 
 
@@ -166,15 +166,15 @@ class ActionConfig(CheckedConfig):
     """Joints that a part of the output commands, to ``scale * action + offset``.
 
     Attributes:
-        joints: Names of joints; empty for those of the policy.
+        joints: Names of joints; empty for the policy's joints.
         target: What the policy commands.
         scale: Factor.
         offset: Added to it; the default pose of position targets, and 0 of others, if absent.
         clip: Lower and upper limit of the targets.
         largest: Largest magnitude of an action; beyond it the policy is stopped.
         smoothing: Part of the previous target in the next one, from 0 to less than 1.
-        kp: Proportional gains while the state is active; those of the robot if absent.
-        kd: Derivative gains while the state is active; those of the robot if absent.
+        kp: Proportional gains while the state is active; the robot's gains if absent.
+        kd: Derivative gains while the state is active; the robot's gains if absent.
     """
 
     joints: tuple[str, ...] = ()
@@ -210,8 +210,8 @@ class PolicyConfig(CheckedConfig):
         actions: The joints that the output commands, in its order.
         decimation: Number of ticks of the controller for each run of the network.
         joints: Names of the policy's joints in its order; empty for all of the robot.
-        default_pose: Positions by joint, to which joint positions are relative [rad or m]; those of
-            the initial keyframe if absent.
+        default_pose: Positions by joint, to which joint positions are relative [rad or m]; the
+            initial keyframe's positions if absent.
         imu: Name of the IMU of the orientation and angular velocity; empty is the floating base.
         output: Name of the output with the actions; may be empty if there is only one.
         memory: Inputs by name that have the value of an output of the last run; zero at first.

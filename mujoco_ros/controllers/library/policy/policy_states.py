@@ -61,23 +61,18 @@ class JointTargets:
             None if values is None else elements(values, size, f"{where}: {name}")
             for name, values in (("kp", config.kp), ("kd", config.kd))
         ]
-        self.has_gains = any(it is not None for it in self._gains)
+        self.has_gains = any(values is not None for values in self._gains)
         self._target, self._previous = np.zeros(size), np.zeros(size)
 
     def start(self, references: References) -> None:
         """Begin at the references."""
         np.copyto(self._previous, references.values[self._row, self.joints])
 
-    def with_gains(self, gains: Gains) -> Gains:
-        """Return gains with those of the settings."""
-        return self._replaced(gains, *self._gains)
-
-    def with_gains_before(self, gains: Gains, before: Gains) -> Gains:
-        """Return gains in which those that `with_gains` sets are as `before`."""
-        return self._replaced(gains, before.kp[self.joints], before.kd[self.joints])
-
-    def _replaced(self, gains: Gains, *values: np.ndarray | None) -> Gains:
-        """Return gains with the values of the joints where the settings have some."""
+    def with_gains(self, gains: Gains, before: Gains | None = None) -> Gains:
+        """Return gains where the settings have some: with their values, or the values `before`."""
+        values = self._gains
+        if before is not None:
+            values = [before.kp[self.joints], before.kd[self.joints]]
         new = [gains.kp.copy(), gains.kd.copy()]
         for present, own, value in zip(new, self._gains, values, strict=True):
             if own is not None:
@@ -124,7 +119,7 @@ def check_disjoint(targets: Sequence[JointTargets], names: Sequence[str]) -> Non
         UserInputError: It names the joint.
     """
     found: set[int] = set()
-    for joint in (int(it) for part in targets for it in part.joints):
+    for joint in (int(number) for part in targets for number in part.joints):
         if joint in found:
             raise UserInputError(f"actions: joint '{names[joint]}' is commanded twice")
         found.add(joint)
@@ -172,24 +167,27 @@ class Policy(State):
                 raise unknown("default_pose: joint", joint, robot.joints)
             pose[robot.joints.index(joint)] = position
         joints = config.joints or robot.joints
-        counts = [len(it.joints or joints) for it in config.actions]
+        counts = [len(action.joints or joints) for action in config.actions]
         self._action = np.zeros(sum(counts))
         terms = TermFactory(robot, joints, pose, self._action, config.imu)
         self._gravity = terms.gravity()
         for name in config.inputs:
             network.check_input(name)
         self._inputs = {
-            name: InputVector(name, it, [terms.make(term, network.axes(name)) for term in it.terms])
-            for name, it in config.inputs.items()
+            name: InputVector(
+                name, inputs, [terms.make(term, network.axes(name)) for term in inputs.terms]
+            )
+            for name, inputs in config.inputs.items()
         }
-        used = [term for it in config.inputs.values() for term in it.terms]
+        used = [term for inputs in config.inputs.values() for term in inputs.terms]
         self._images = CameraImages(term.sensor for term in used if term.term == "image")
         for name, vector in self._inputs.items():
             size = network.size(name)
             if size is not None:
                 vector.check_size(size)
         self._targets = [
-            JointTargets(it, terms.indices(it.joints), robot.joints, pose) for it in config.actions
+            JointTargets(action, terms.indices(action.joints), robot.joints, pose)
+            for action in config.actions
         ]
         check_disjoint(self._targets, robot.joints)
         ends = np.cumsum([0, *counts]).tolist()
@@ -236,7 +234,11 @@ class Policy(State):
         if not self._images.update(context):
             return None
         self._runs = number // self._decimation + 1
-        tick.command, tick.elapsed = self._command(context), context.elapsed
+        command = None
+        if VELOCITY_INPUT in context.store:
+            velocity = context.store.get(VELOCITY_INPUT)
+            command = velocity.read(context.time, config.command_timeout)
+        tick.command, tick.elapsed = command or config.velocity, context.elapsed
         return self._run_network(context)
 
     def teardown(self, context: StateContext) -> None:
@@ -244,7 +246,7 @@ class Policy(State):
         if self._gains is not None:
             gains = context.store.get(GAINS_GET)()
             for part in self._targets:
-                gains = part.with_gains_before(gains, self._gains)
+                gains = part.with_gains(gains, self._gains)
             context.store.get(GAINS_SET)(gains)
             self._gains = None
 
@@ -267,14 +269,6 @@ class Policy(State):
         for part, at in zip(self._targets, self._parts, strict=True):
             part.command(self._action[at], context.references, context.observation)
         return None
-
-    def _command(self, context: StateContext) -> BodyVelocity:
-        """Return the velocity that a client commands, or else that of the settings."""
-        command = None
-        if VELOCITY_INPUT in context.store:
-            velocity = context.store.get(VELOCITY_INPUT)
-            command = velocity.read(context.time, self.config.command_timeout)
-        return command or self.config.velocity
 
     def _has_fallen(self, context: StateContext) -> str | None:
         self._gravity(self._tick, self._down)

@@ -45,12 +45,16 @@ class SensorValues:
             for sensor in sensors[kind.key]:
                 name = topic_token(sensor.name)
                 self._kinds.setdefault(kind.observation, set()).add(name)
-                for it in kind.measurements:
-                    if it.name in sensor.addresses:
-                        read = _reader(kind.observation, name, it.name)
+                for measurement in kind.measurements:
+                    if measurement.name in sensor.addresses:
+                        read = _reader(kind.observation, name, measurement.name)
                         values = self._found.setdefault(name, {})
-                        key = it.name if it.name not in values else f"{kind.key}.{it.name}"
-                        values[key] = max(1, len(it.axes)), read
+                        key = (
+                            measurement.name
+                            if measurement.name not in values
+                            else f"{kind.key}.{measurement.name}"
+                        )
+                        values[key] = max(1, len(measurement.axes)), read
         for state in find_states(scope):
             read = _reader("sensor_states", state.name, "")
             size = len(state.quantity.interfaces)
@@ -154,7 +158,7 @@ def image_writer(
     Raises:
         UserInputError: The shape does not have rows and columns.
     """
-    sizes = [it for it in axes or () if it != 1]
+    sizes = [size for size in axes or () if size != 1]
     channels_first = value == "colour" and sizes[:1] == [3]
     if value == "colour":
         sizes = sizes[1:] if channels_first else sizes[:-1] if sizes[-1:] == [3] else []
@@ -163,7 +167,7 @@ def image_writer(
             f"the term image '{camera}' needs an input with rows and columns"
             f"{' and 3 channels' if value == 'colour' else ''}, not {list(axes or ())}"
         )
-    height, width = (int(it or 0) for it in sizes)
+    height, width = (int(size or 0) for size in sizes)
 
     def write(image: Image, values: np.ndarray) -> None:
         pixels = image.depth if value == "depth" else image.colour
@@ -187,7 +191,7 @@ _STANDING = 0.01
 
 @dataclass(slots=True)
 class PolicyTick:
-    """What the terms are computed from.
+    """The inputs of all terms in a tick.
 
     Attributes:
         observation: The observation.
@@ -283,7 +287,7 @@ class TermFactory:
         return _copied(config, size, read)
 
     def gravity(self, sensor: str = "") -> Write:
-        """Return what writes the direction of gravity in the frame of an IMU or of the base."""
+        """Return a function that writes the direction of gravity in the frame of IMU or base."""
         imu = sensor or self._imu
         quaternion = self._sensors.find_imu(imu, "quat_wxyz") if imu else None
 
@@ -300,7 +304,7 @@ class TermFactory:
         return write
 
     def indices(self, joints: Sequence[str]) -> np.ndarray:
-        """Return the indices of joints of the robot; without names, those of the policy."""
+        """Return the indices of joints of the robot; without names, of the policy's joints."""
         known, joints = self._robot.joints, joints or self._joints
         for joint in joints:
             if joint not in known:

@@ -107,19 +107,6 @@ class StandConfig(CheckedConfig):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class GetReadyConfig(StandConfig):
-    """Settings of `GetReady`.
-
-    Attributes:
-        duration: [s]
-        tolerance: Largest final position error of a leg joint [rad].
-    """
-
-    duration: Positive = 2.0
-    tolerance: Positive = 0.1
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class SweepConfig(StandConfig):
     """Settings of a motion along a sweep.
 
@@ -132,31 +119,6 @@ class SweepConfig(StandConfig):
     duration: Positive = 4.0
     least_load: Positive = 1.0
     patience: Positive = 0.2
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SquatConfig(SweepConfig):
-    """Settings of `Squat`.
-
-    Attributes:
-        depth: Depth, as part of the height of the base above the feet.
-    """
-
-    depth: Positive = 0.15
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SwayConfig(SweepConfig):
-    """Settings of `Sway`.
-
-    Attributes:
-        width: Lateral amplitude of the centre of mass, as part of half the distance between the
-            feet.
-        cycles: Number of cycles to both sides.
-    """
-
-    width: Positive = 0.4
-    cycles: PositiveInt = 1
 
 
 class BalancedState(State):
@@ -213,8 +175,20 @@ class GetReady(BalancedState):
 
     outcomes = ("done", "fell", "blocked")
     failures = ("fell", "blocked")
-    Config = GetReadyConfig
-    config: GetReadyConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(StandConfig):
+        """Settings of `GetReady`.
+
+        Attributes:
+            duration: [s]
+            tolerance: Largest final position error of a leg joint [rad].
+        """
+
+        duration: Positive = 2.0
+        tolerance: Positive = 0.1
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         super().start(context)
@@ -310,8 +284,17 @@ class SweepState(BalancedState):
 class Squat(SweepState):
     """Moves the base down and up, with the centre of mass at a fixed horizontal position."""
 
-    Config = SquatConfig
-    config: SquatConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SweepConfig):
+        """Settings of `Squat`.
+
+        Attributes:
+            depth: Depth, as part of the height of the base above the feet.
+        """
+
+        depth: Positive = 0.15
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         super().configure(robot, store)
@@ -333,8 +316,20 @@ class Squat(SweepState):
 class Sway(SweepState):
     """Moves the centre of mass to the left and to the right."""
 
-    Config = SwayConfig
-    config: SwayConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SweepConfig):
+        """Settings of `Sway`.
+
+        Attributes:
+            width: Lateral amplitude of the centre of mass, as part of half the distance between the
+                feet.
+            cycles: Number of cycles to both sides.
+        """
+
+        width: Positive = 0.4
+        cycles: PositiveInt = 1
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         super().configure(robot, store)

@@ -246,7 +246,7 @@ def swing_point(
 _WEIGHTS = np.repeat((100.0, 0.0), 3)
 """Of the motion in the air: the position of the foot."""
 _RATE, _DAMPING = 40.0, 0.25
-"""Decay of an error of its velocity [1/s], and that of its position as part of this."""
+"""Decay of an error of the foot's velocity [1/s], and the part of it for errors of the position."""
 _EARLIEST = 0.5
 """Part of the swing before which a load is not the ground."""
 _TOUCH = 0.08

@@ -38,7 +38,7 @@ _CROSS = 0.04
 
 
 def draw_trot(trotter: Trotter) -> Drawing:
-    """Return what a robot displays at the last tick."""
+    """Return feet, landings, support polygon and DCM at the last tick."""
     base, body = trotter.estimator.base.pose, trotter.estimator.robot
     axes = base.matrix[:3, :3]
 
@@ -83,48 +83,45 @@ _FASTEST = BodyVelocity(x=0.6, y=0.25, yaw=0.6)
 """Greatest velocities."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class StandOnFourConfig(TrotterConfig):
-    """Settings of `StandOnFour`; they take effect when the controller starts.
-
-    Attributes:
-        feet: Names of the bodies of the front left, front right, rear left and rear right foot, and
-            of their touch sensors.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-        recover_above: Error of the DCM from which on the robot recovers [m].
-    """
-
-    feet: tuple[str, ...]
-    imu: str = ""
-    max_tilt: Positive = 0.5
-    recover_above: Positive = 0.15
-
-    def __post_init__(self) -> None:
-        TrotterConfig.__post_init__(self)
-        if len(self.feet) != 4:
-            raise UserInputError(
-                "feet must be four names, of the front left, front right, rear left and rear right "
-                "foot"
-            )
-
-
 class _Trots:
-    """What distinguishes the states from those of `walk`."""
+    """Makes a state of `walk` a state of a robot that trots: other robot, speeds and drawing."""
 
     walker: ClassVar[Key[Any]] = TROTTER
     fastest: ClassVar[BodyVelocity] = _FASTEST
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that trots."""
         return draw_trot(walker)
 
 
 class StandOnFour(_Trots, StandBalanced):
     """Stands on four feet, at first in the measured pose, until a client commands a motion."""
 
-    Config = StandOnFourConfig
+    @dataclass(frozen=True, kw_only=True)
+    class Config(TrotterConfig):
+        """Settings of `StandOnFour`; they take effect when the controller starts.
+
+        Attributes:
+            feet: Names of the bodies of the front left, front right, rear left and rear right foot,
+                and of their touch sensors.
+            imu: Name of the IMU; empty for the only one, of the base if it has one.
+            max_tilt: Tilt of the base at which the robot has fallen [rad].
+            recover_above: Error of the DCM from which on the robot recovers [m].
+        """
+
+        feet: tuple[str, ...]
+        imu: str = ""
+        max_tilt: Positive = 0.5
+        recover_above: Positive = 0.15
+
+        def __post_init__(self) -> None:
+            TrotterConfig.__post_init__(self)
+            if len(self.feet) != 4:
+                raise UserInputError(
+                    "feet must be four names, of the front left, front right, rear left and rear "
+                    "right foot"
+                )
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         self._trotter = Trotter(robot, self.config.feet, imu=self.config.imu)

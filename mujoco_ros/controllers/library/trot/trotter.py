@@ -261,7 +261,9 @@ class Trotter:
         swinging, remaining = gait.swinging or (), gait.remaining
         ahead, rate = body.com[:2], body.com_velocity[:2]
         if swinging:
-            line = np.array([self.legs[it].at[:2] for it in range(4) if it not in swinging])
+            line = np.array(
+                [self.legs[number].at[:2] for number in range(4) if number not in swinging]
+            )
             ahead, rate = pendulum_after(ahead, rate, line, self._omega, remaining)
         gain = self.config.foothold_gain
         ahead = ahead + foothold(rate, wanted, self._omega, gait.step_time, gain)

@@ -177,8 +177,8 @@ class Landing:
 _STEEPEST = 0.15
 """Largest expected rise of the ground."""
 _SHARE, _EDGE = 0.15, 0.05
-"""Part of the difference of measured and expected slope by which a step changes the latter, and the
-largest difference that counts: that of a foot on an edge is larger."""
+"""Part of the difference of measured and expected slope that a step adds to the expected slope, and
+the largest difference that counts: a foot on an edge shows a larger one."""
 
 
 def slope_under(tilt: np.ndarray, yaw: float) -> np.ndarray:
@@ -239,7 +239,7 @@ class FootAdmittance:
     Attributes:
         tilt: Roll and pitch of left and right foot along the axes of the sole [rad].  # (2, 2)
         ground: Roll and pitch of the ground under the feet, along the same axes [rad].  # (2, 2)
-        lift: Height of the left foot above the right one, in addition to that of the gait [m].
+        lift: Height of the left foot above the right one, beyond what the gait plans [m].
         loads: Measured forces on the soles, along their normals [N].  # (2,)
     """
 

@@ -164,7 +164,7 @@ class StepAdjustment:
         part = (1.0 - exp(-phase)) / phase
         # From here on along the axes of the support foot.
         begin, end, middle = (
-            turned(float(it[0]), float(it[1]), -support.yaw) for it in (dcm, planned, zmp)
+            turned(float(point[0]), float(point[1]), -support.yaw) for point in (dcm, planned, zmp)
         )
         wanted = [0.0, 0.0]
         for axis, reach in enumerate(self._reach):

@@ -183,7 +183,7 @@ class Gait:
 
     @property
     def approach_time(self) -> float:
-        """Time in which a near goal is approached: that of a step [s]."""
+        """Time in which a near goal is approached: the duration of a step [s]."""
         return self.config.single_support + self.config.double_support
 
     def reference(self) -> DcmState:

@@ -118,7 +118,7 @@ class FeedForward:
     zero-moment point (ZMP).
 
     Attributes:
-        zmp_offset: ZMP of the reference motion less that of the pendulum, at the last tick [m].
+        zmp_offset: ZMP of the reference motion less the pendulum's ZMP, at the last tick [m].
             # (2,)
     """
 

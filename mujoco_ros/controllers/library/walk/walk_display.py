@@ -1,4 +1,4 @@
-"""What walking robots display: feet, landing, support polygon, DCM and ZMP, and a panel."""
+"""Drawing of a walking robot: feet, landing, support polygon, DCM and ZMP; and its panel."""
 
 from math import atan2, cos, pi, sin
 from typing import Any, ClassVar, Protocol
@@ -29,7 +29,7 @@ from mujoco_ros.model.panel_items import (
 
 
 class WalkingRobot(Protocol):
-    """What the states use of a robot that walks with a velocity, a `Walker` or a `Trotter`."""
+    """A robot that walks with a velocity, as the states use it: a `Walker` or a `Trotter`."""
 
     estimator: BaseEstimator
     gait: Any
@@ -110,7 +110,7 @@ COM: Colour = (0.75, 0.4, 0.9, 0.9)
 
 
 def draw_walk(walker: Walker) -> Drawing:
-    """Return what a robot displays at the last tick.
+    """Return feet, landing, support polygon, DCM and ZMP at the last tick.
 
     The gait is drawn where the foot that carries the robot is measured.
     """

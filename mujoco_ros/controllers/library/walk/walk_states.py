@@ -58,14 +58,14 @@ class WatchedConfig(UprightConfig):
 
 @dataclass(frozen=True, kw_only=True)
 class StandBalancedConfig(GaitConfig, StabilizerConfig):
-    """Settings of `StandBalanced`; those of the gait take effect when the controller starts.
+    """Settings of `StandBalanced`; the gait's settings take effect when the controller starts.
 
     Attributes:
         feet: Names of the bodies of left and right foot.
         force_sensors: Names of their force-torque sensors.
         imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that walk, those of the legs among them; empty for all. The
-            others are not commanded.
+        joints: Names of the joints that walk, with all joints of the legs; empty for all joints.
+            The others are not commanded.
         max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot recovers [m].
     """
@@ -134,32 +134,6 @@ def velocity_config(name: str, fastest: BodyVelocity) -> type[Any]:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkToGoalConfig(WatchedConfig):
-    """Settings of `WalkToGoal`; they take effect at once.
-
-    Attributes:
-        largest_distance: Distance from the goal with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
-    """
-
-    largest_distance: Positive = 0.02
-    largest_angle: Positive = 0.035
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StepInPlaceConfig(UprightConfig):
-    """Settings of `StepInPlace`; they take effect at once.
-
-    Attributes:
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small at the end [s].
-    """
-
-    steady_below: Positive = 0.03
-    steady_for: Positive = 1.0
-
-
 def _commanded(context: StateContext, timeout: float, fastest: BodyVelocity) -> BodyVelocity | None:
     """Return the velocity that a client commands, within the limits; None without a command."""
     if VELOCITY_INPUT not in context.store:
@@ -176,7 +150,7 @@ class BalancedWalkState(State):
     """Base of the states in which the robot balances.
 
     Attributes:
-        walker: Key of what walks.
+        walker: Store key of the robot that walks: a `Walker` or a `Trotter`.
         fastest: Greatest velocities.
     """
 
@@ -202,13 +176,13 @@ class BalancedWalkState(State):
         return None
 
     def walking(self, context: StateContext) -> WalkingRobot:
-        """Return what walks."""
+        """Return the robot that walks."""
         walker: WalkingRobot = context.store.get(self.walker)
         return walker
 
     @staticmethod
     def draw(walker: Any) -> Drawing:
-        """Return what the robot displays."""
+        """Return the drawing of the robot that walks."""
         return draw_walk(walker)
 
 
@@ -293,8 +267,20 @@ class WalkToGoal(WatchedWalkState):
     outcomes = ("reached", "commanded", *WatchedWalkState.outcomes)
     topics = (*WatchedWalkState.topics, VELOCITY_INPUT, GOAL_INPUT)
     resumes = "go_on"
-    Config = WalkToGoalConfig
-    config: WalkToGoalConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(WatchedConfig):
+        """Settings of `WalkToGoal`; they take effect at once.
+
+        Attributes:
+            largest_distance: Distance from the goal with which it is reached [m].
+            largest_angle: Difference of the yaws with which it is reached [rad].
+        """
+
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         """Walk; a robot that stands beside the goal walks again."""
@@ -327,8 +313,20 @@ class StepInPlace(BalancedWalkState):
 
     has_live_settings = True
     outcomes = ("walk_on", "go_on", "steady", *BalancedWalkState.outcomes)
-    Config = StepInPlaceConfig
-    config: StepInPlaceConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(UprightConfig):
+        """Settings of `StepInPlace`; they take effect at once.
+
+        Attributes:
+            steady_below: Error of the DCM that is small [m].
+            steady_for: Time for which it is small at the end [s].
+        """
+
+        steady_below: Positive = 0.03
+        steady_for: Positive = 1.0
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         self.walking(context).gait.is_marching = True

@@ -72,7 +72,7 @@ class Walker:
         gait: The gait.
         dcm_error: Measured DCM less its reference at the last tick, in ``world`` of the gait [m].
             # (2,)
-        zmp: Zero-moment point (ZMP) that the feet shall have since the last tick, likewise [m].
+        zmp: Zero-moment point (ZMP) that the feet shall have, in the same frame [m].
             # (2,)
         goal: Where the robot goes, in the frame of the estimated base; None without one.
     """
@@ -89,7 +89,7 @@ class Walker:
         """Prepare for a robot; call `begin` before the first `step`.
 
         Args:
-            robot: The robot; its initial configuration gives the height, and is that of the arms.
+            robot: The robot; its initial configuration gives the height and the pose of the arms.
             feet: Names of the bodies of left and right foot.
             sensors: Names of their force-torque sensors.
             imu: Name of the IMU; empty for the only one, of the base if it has one.
@@ -190,7 +190,7 @@ class Walker:
         self._control.tasks = (*self._control.tasks, *tasks)
 
     def stiffen(self, joints: Sequence[str], weight: float) -> None:
-        """Keep joints near `home` with a larger weight; that of the others is 0.01.
+        """Keep joints near `home` with a larger weight; the other joints have 0.01.
 
         Raises:
             UserInputError: A joint does not exist.

@@ -40,7 +40,6 @@ class SteadyConfig(UprightConfig):
     """Settings of all states.
 
     Attributes:
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
         recover_above: Error of the DCM from which on the robot steps in place [m].
         steady_below: Error of the DCM that is small [m].
         steady_for: Time for which it is small before the robot continues [s].
@@ -93,52 +92,46 @@ class CarryState(BalancedWalkState):
             context.store.get(WALKER).gait.is_marching = False
 
 
-@dataclass(frozen=True, kw_only=True)
-class BeginWalkGraspConfig(StandBalancedConfig):
-    """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
-
-    Attributes:
-        feet: Names of the bodies of left and right foot.
-        force_sensors: Names of their force-torque sensors.
-        imu: Name of the IMU; empty for the only one, of the base if it has one.
-        joints: Names of the joints that it moves; empty for all.
-        max_tilt: Tilt of the base at which the robot has fallen [rad].
-        recover_above: Error of the DCM from which on the robot steps in place [m].
-        steady_below: Error of the DCM that is small [m].
-        steady_for: Time for which it is small before the robot continues [s].
-        hands: The hands.
-        waist: Names of joints that the hands shall hardly use.
-        camera: Name of the camera that searches for the box.
-        neck: Names of the joints that turn the camera left and down.
-        markers: Markers of the box, in the frame of its middle, x forwards.
-        goal_markers: Markers beside the place where the box is put down, in a frame there.
-        size: Depth, width and height of the box [m].
-        duration: Time until the robot begins [s].
-    """
-
-    hands: HandsConfig
-    camera: str
-    neck: tuple[str, ...]
-    markers: tuple[MarkerConfig, ...]
-    goal_markers: tuple[MarkerConfig, ...]
-    size: tuple[float, float, float]
-    waist: tuple[str, ...] = ()
-    duration: Positive = 1.5
-    steady_below: Positive = 0.03
-    steady_for: Positive = 1.0
-
-    def __post_init__(self) -> None:
-        StandBalancedConfig.__post_init__(self)
-        if not min(self.size) > 0.0:
-            raise UserInputError(f"size must be positive, got {self.size}")
-
-
 class BeginWalkGrasp(CarryState):
     """Stands on both feet, at first in the measured pose."""
 
     outcomes = ("done", *CarryState.outcomes)
-    Config = BeginWalkGraspConfig
-    config: BeginWalkGraspConfig
+
+    @dataclass(frozen=True, kw_only=True)
+    class Config(StandBalancedConfig):
+        """Settings of `BeginWalkGrasp`; they take effect when the controller starts.
+
+        Attributes:
+            recover_above: Error of the DCM from which on the robot steps in place [m].
+            steady_below: Error of the DCM that is small [m].
+            steady_for: Time for which it is small before the robot continues [s].
+            hands: The hands.
+            waist: Names of joints that the hands shall hardly use.
+            camera: Name of the camera that searches for the box.
+            neck: Names of the joints that turn the camera left and down.
+            markers: Markers of the box, in the frame of its middle, x forwards.
+            goal_markers: Markers beside the place where the box is put down, in a frame there.
+            size: Depth, width and height of the box [m].
+            duration: Time until the robot begins [s].
+        """
+
+        hands: HandsConfig
+        camera: str
+        neck: tuple[str, ...]
+        markers: tuple[MarkerConfig, ...]
+        goal_markers: tuple[MarkerConfig, ...]
+        size: tuple[float, float, float]
+        waist: tuple[str, ...] = ()
+        duration: Positive = 1.5
+        steady_below: Positive = 0.03
+        steady_for: Positive = 1.0
+
+        def __post_init__(self) -> None:
+            StandBalancedConfig.__post_init__(self)
+            if not min(self.size) > 0.0:
+                raise UserInputError(f"size must be positive, got {self.size}")
+
+    config: Config
 
     def configure(self, robot: RobotModel, store: Store) -> None:
         config = self.config
@@ -174,24 +167,23 @@ class BeginWalkGrasp(CarryState):
         return ended or ("done" if is_over else None)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RetryConfig(SteadyConfig):
-    """Settings of `Retry`.
-
-    Attributes:
-        most: Number of retries.
-    """
-
-    most: PositiveInt = 2
-
-
 class Retry(CarryState):
     """Counts how often it was entered, and fails after the last retry."""
 
     outcomes = ("retry", "give_up", *CarryState.outcomes)
     failures = ("give_up", *CarryState.failures)
-    Config = RetryConfig
-    config: RetryConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `Retry`.
+
+        Attributes:
+            most: Number of retries.
+        """
+
+        most: PositiveInt = 2
+
+    config: Config
 
     def run(self, context: StateContext) -> str | None:
         """Decide; a failure resets the count."""

@@ -45,26 +45,24 @@ class HandState(CarryState):
         return "done" if hands.is_there else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class MoveHandsConfig(SteadyConfig):
-    """Settings of `MoveHands`.
-
-    Attributes:
-        x: Place of the middle between the hands, forwards of the base [m].
-        z: The same, upwards [m].
-        gap: Half of the distance between the hands [m].
-    """
-
-    x: float = 0.28
-    z: float = 0.2
-    gap: Positive = 0.28
-
-
 class MoveHands(HandState):
     """Moves the empty hands to a place in front of the body."""
 
-    Config = MoveHandsConfig
-    config: MoveHandsConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `MoveHands`.
+
+        Attributes:
+            x: Place of the middle between the hands, forwards of the base [m].
+            z: Place of the middle between the hands, upwards from the base [m].
+            gap: Half of the distance between the hands [m].
+        """
+
+        x: float = 0.28
+        z: float = 0.2
+        gap: Positive = 0.28
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         hands, config = context.store.get(HANDS), self.config
@@ -79,25 +77,23 @@ class RestHands(HandState):
         context.store.get(HANDS).end(context.store.get(WALKER))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReachConfig(SteadyConfig):
-    """Settings of `Reach`.
-
-    Attributes:
-        clearance: Distance of the hands from the sides of the box [m].
-        above: Height of the hands above the middle of the box, which would turn over if its centre
-            of mass were above them [m].
-    """
-
-    clearance: Positive = 0.06
-    above: NotNegative = 0.03
-
-
 class Reach(HandState):
     """Moves the hands beside the box, and measures what they weigh."""
 
-    Config = ReachConfig
-    config: ReachConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `Reach`.
+
+        Attributes:
+            clearance: Distance of the hands from the sides of the box [m].
+            above: Height of the hands above the middle of the box, which would turn over if its
+                centre of mass were above them [m].
+        """
+
+        clearance: Positive = 0.06
+        above: NotNegative = 0.03
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         store = context.store
@@ -127,28 +123,27 @@ class Squeeze(HandState):
         return "done" if hands.is_pressing else None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LiftBoxConfig(SteadyConfig):
-    """Settings of `LiftBox`.
-
-    Attributes:
-        height: [m]
-        lightest: Least mass of a box that is lifted [kg].
-        settled: Time at rest until the mass is measured [s].
-    """
-
-    height: Positive = 0.1
-    lightest: Positive = 0.04
-    settled: Positive = 0.4
-
-
 class LiftBox(HandState):
     """Lifts the box."""
 
     outcomes = ("slipped", *HandState.outcomes)
     failures = ("slipped", *HandState.failures)
-    Config = LiftBoxConfig
-    config: LiftBoxConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `LiftBox`.
+
+        Attributes:
+            height: [m]
+            lightest: Least mass of a box that is lifted [kg].
+            settled: Time at rest until the mass is measured [s].
+        """
+
+        height: Positive = 0.1
+        lightest: Positive = 0.04
+        settled: Positive = 0.4
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         context.store.get(HANDS).goal.centre[2] += self.config.height
@@ -165,28 +160,27 @@ class LiftBox(HandState):
         return "done" if mass >= self.config.lightest else "slipped"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LowerBoxConfig(SteadyConfig):
-    """Settings of `LowerBox`.
-
-    Attributes:
-        depth: Largest distance [m].
-        speed: Velocity [m/s].
-        contact: Force of the table on the box, beyond its weight, with which it stands [N].
-    """
-
-    depth: Positive = 0.25
-    speed: Positive = 0.05
-    contact: Positive = 8.0
-
-
 class LowerBox(HandState):
     """Lowers the box until it stands on something."""
 
     outcomes = ("no_table", *HandState.outcomes)
     failures = ("no_table", *HandState.failures)
-    Config = LowerBoxConfig
-    config: LowerBoxConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `LowerBox`.
+
+        Attributes:
+            depth: Largest distance [m].
+            speed: Velocity [m/s].
+            contact: Force of the table on the box, beyond its weight, with which it stands [N].
+        """
+
+        depth: Positive = 0.25
+        speed: Positive = 0.05
+        contact: Positive = 8.0
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         self._lowered = 0.0
@@ -204,24 +198,22 @@ class LowerBox(HandState):
         return None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ReleaseBoxConfig(SteadyConfig):
-    """Settings of `ReleaseBox`.
-
-    Attributes:
-        clearance: Distance of the hands from the sides of the box [m].
-        height: Height by which they are lifted then [m].
-    """
-
-    clearance: Positive = 0.08
-    height: Positive = 0.2
-
-
 class ReleaseBox(HandState):
     """Opens the hands, and lifts them."""
 
-    Config = ReleaseBoxConfig
-    config: ReleaseBoxConfig
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `ReleaseBox`.
+
+        Attributes:
+            clearance: Distance of the hands from the sides of the box [m].
+            height: Height by which they are lifted then [m].
+        """
+
+        clearance: Positive = 0.08
+        height: Positive = 0.2
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         store = context.store

@@ -183,7 +183,7 @@ class Hands:
     Attributes:
         goal: Where they go.
         force: Force of each hand on the box [N].  # (2,)
-        weight: What the hands carry, less `tare` [N].
+        weight: Load of the hands, less `tare` [N].
     """
 
     def __init__(self, robot: RobotModel, config: HandsConfig) -> None:
@@ -239,7 +239,7 @@ class Hands:
 
     @property
     def weight(self) -> float:
-        """What the hands carry, less that at the last `tare` [N]."""
+        """Load of the hands less the load at the last `tare` [N]."""
         return self._load - self._tare
 
     @property
@@ -292,7 +292,7 @@ class Hands:
             task.free()
 
     def tare(self) -> None:
-        """Take the present load for that of the empty hands."""
+        """Take the present load as the load of the empty hands."""
         self._tare = self._load
 
     def step(self, observation: Observation, walker: Walker, period: float) -> None:

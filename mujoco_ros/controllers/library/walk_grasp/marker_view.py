@@ -95,7 +95,7 @@ class MarkerDetector:
         if not seen:
             return []
         points = np.concatenate([it for it, _ in seen])
-        pixels = np.concatenate([it for _, it in seen]).astype(float)
+        pixels = np.concatenate([found for _, found in seen]).astype(float)
         _, turns, positions, _ = cv2.solvePnPGeneric(
             *(points, pixels, image.matrix, None), flags=cv2.SOLVEPNP_SQPNP
         )
@@ -124,7 +124,7 @@ def _detector() -> Callable[[np.ndarray], Any]:
 
 
 _OPTICAL = np.diag((1.0, -1.0, -1.0))
-"""Axes of an optical frame in those of a MuJoCo camera."""
+"""Axes of an optical frame, along the axes of a MuJoCo camera."""
 _UPRIGHT = 0.9
 """Least cosine of the tilt of the object, beyond which a detection is wrong."""
 _REMEMBERED = 400
@@ -162,7 +162,7 @@ class MarkerView:
             camera: Name of the camera.
             neck: Names of the joints that turn it left and down.
             markers: Markers of the object.
-            moved: Indices of the joints that the controller moves, those of the neck among them.
+            moved: Indices of the joints that the controller moves, with the joints of the neck.
 
         Raises:
             UserInputError: A joint or the camera does not exist.
@@ -179,8 +179,8 @@ class MarkerView:
         number = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_CAMERA, robot.prefix + camera)
         if number < 0:
             prefix = robot.prefix
-            names = [model.camera(it).name for it in range(model.ncam)]
-            raise unknown("camera", camera, [it.removeprefix(prefix) for it in names])
+            names = [model.camera(each).name for each in range(model.ncam)]
+            raise unknown("camera", camera, [name.removeprefix(prefix) for name in names])
         self._body = int(model.cam_bodyid[number])
         self._offset = model.cam_pos[number].copy()
         axes = np.zeros(9)
@@ -232,7 +232,9 @@ class MarkerView:
 
     def is_aimed(self, walker: Walker, q: np.ndarray) -> bool:
         """Return whether the neck is at its targets, given the joint positions."""
-        targets = [walker.home[np.flatnonzero(walker.joints == it)].item() for it in self._neck]
+        targets = [
+            walker.home[np.flatnonzero(walker.joints == joint)].item() for joint in self._neck
+        ]
         return bool(np.abs(q[self._neck] - targets).max() < _AIMED)
 
     def step(self, context: StateContext, walker: Walker) -> None:
@@ -248,7 +250,7 @@ class MarkerView:
             except Exception as error:  # of the camera; a robot that walks continues without it
                 self._fail(error)
                 return
-            _, *pose = min(self._poses, key=lambda it: abs(it[0] - image.time))
+            _, *pose = min(self._poses, key=lambda known: abs(known[0] - image.time))
             # In a thread: it takes longer than a tick, and without Python's lock.
             self._detection = self._thread.submit(self._detect, image, *pose)
             self._due = context.time + _DETECTION_S
@@ -267,7 +269,7 @@ class MarkerView:
 
         Args:
             origin: Of the optical frame at its time.  # (3,)
-            axes: The same.  # (3, 3)
+            axes: Of the optical frame at its time.  # (3, 3)
 
         Returns:
             Position (3,) and axes (3, 3) of each pose, the likeliest first.

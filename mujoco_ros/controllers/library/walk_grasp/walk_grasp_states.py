@@ -55,23 +55,6 @@ class LookConfig(SteadyConfig):
     sweep: tuple[tuple[float, float], ...] = ((0.0, 0.4), (0.0, 1.0), (0.9, 0.4), (-0.9, 0.4))
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ApproachConfig(LookConfig):
-    """Settings of `LookForBox` and `LookForGoal`.
-
-    Attributes:
-        distance: Distance of the object from the middle between the feet, to reach it [m].
-        approach: Distance by which the robot stops before, to look again [m].
-        largest_distance: Distance from where the robot reaches it, that is small enough [m].
-        largest_angle: Difference of the yaws that is small enough [rad].
-    """
-
-    distance: Positive = 0.38
-    approach: Positive = 0.3
-    largest_distance: Positive = 0.02
-    largest_angle: Positive = 0.035
-
-
 class LookState(CarryState):
     """Base of the states that look for an object, while the robot and its head are at rest."""
 
@@ -129,8 +112,24 @@ class LookForBox(LookState):
     """Searches for the box, and decides where to go to grasp it."""
 
     outcomes = ("far", "near", "there", *LookState.outcomes)
-    Config = ApproachConfig
-    config: ApproachConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(LookConfig):
+        """Settings of `LookForBox` and `LookForGoal`.
+
+        Attributes:
+            distance: Distance of the object from the middle between the feet, to reach it [m].
+            approach: Distance by which the robot stops before, to look again [m].
+            largest_distance: Distance from where the robot reaches it, that is small enough [m].
+            largest_angle: Difference of the yaws that is small enough [rad].
+        """
+
+        distance: Positive = 0.38
+        approach: Positive = 0.3
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+    config: Config
 
     def decide(self, context: StateContext, place: PlanarPose) -> str:
         walker, config = context.store.get(WALKER), self.config
@@ -171,42 +170,41 @@ class CheckBox(LookState):
 _RELATIVE = ("seen", "here")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WalkToPlaceConfig(SteadyConfig):
-    """Settings of `WalkToPlace`; they take effect at once.
-
-    Attributes:
-        relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
-            relative to where this state begins.
-        x: Place forwards of here [m].
-        y: Place to the left of here [m].
-        yaw: Direction there, relative to that here [rad].
-        velocity: Largest velocity forwards [m/s].
-        largest_distance: Distance from the place with which it is reached [m].
-        largest_angle: Difference of the yaws with which it is reached [rad].
-    """
-
-    relative_to: str = "seen"
-    x: float = 0.0
-    y: float = 0.0
-    yaw: float = 0.0
-    velocity: Positive = 0.3
-    largest_distance: Positive = 0.02
-    largest_angle: Positive = 0.035
-
-    def __post_init__(self) -> None:
-        SteadyConfig.__post_init__(self)
-        if self.relative_to not in _RELATIVE:
-            raise unknown("relative_to:", self.relative_to, _RELATIVE)
-
-
 class WalkToPlace(CarryState):
     """Walks to a place, with what is between the hands."""
 
     has_live_settings = True
     outcomes = ("reached", *CarryState.outcomes)
-    Config = WalkToPlaceConfig
-    config: WalkToPlaceConfig
+
+    @dataclass(frozen=True, kw_only=True, slots=True)
+    class Config(SteadyConfig):
+        """Settings of `WalkToPlace`; they take effect at once.
+
+        Attributes:
+            relative_to: ``seen``: the state that looked last has decided the place; ``here``: it is
+                relative to where this state begins.
+            x: Place forwards of here [m].
+            y: Place to the left of here [m].
+            yaw: Direction there, relative to that here [rad].
+            velocity: Largest velocity forwards [m/s].
+            largest_distance: Distance from the place with which it is reached [m].
+            largest_angle: Difference of the yaws with which it is reached [rad].
+        """
+
+        relative_to: str = "seen"
+        x: float = 0.0
+        y: float = 0.0
+        yaw: float = 0.0
+        velocity: Positive = 0.3
+        largest_distance: Positive = 0.02
+        largest_angle: Positive = 0.035
+
+        def __post_init__(self) -> None:
+            SteadyConfig.__post_init__(self)
+            if self.relative_to not in _RELATIVE:
+                raise unknown("relative_to:", self.relative_to, _RELATIVE)
+
+    config: Config
 
     def start(self, context: StateContext) -> None:
         config, walker = self.config, context.store.get(WALKER)

@@ -13,7 +13,6 @@ from sensor_msgs.msg import CameraInfo
 from sensor_msgs.msg import Image as ImageMessage
 from std_msgs.msg import Empty
 
-from mujoco_ros.cameras.scene_poses import compute_poses
 from mujoco_ros.controllers.interface.host import Image, ImageFuture
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.interface.robot import RobotModel
@@ -27,7 +26,7 @@ from mujoco_ros.controllers.runtime.robot_model import (
 from mujoco_ros.controllers.runtime.ticks import NANOSECONDS, stamp_of
 from mujoco_ros.model.naming import within
 from mujoco_ros.model.robot.layout import FloatingBase, ModelLayout
-from mujoco_ros.model.sensors.cameras import Camera
+from mujoco_ros.model.sensors.cameras import Camera, compute_poses
 from mujoco_ros.rclpy_ext.endpoints import Endpoints
 from mujoco_ros.rendering.depth import DEPTH_TYPES, from_encoding
 from mujoco_ros.wire.names import CAMERA_TRIGGER, camera_topics

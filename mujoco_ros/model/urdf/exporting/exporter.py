@@ -14,7 +14,12 @@ from mujoco_ros.model.naming import OPTICAL_WXYZ, numbered_name, optical_frame, 
 from mujoco_ros.model.pose import Pose
 from mujoco_ros.model.robot.actuators import joint_actuators, joint_effort
 from mujoco_ros.model.urdf.exporting.meshes import MeshCache
-from mujoco_ros.model.urdf.exporting.shapes import ExportedShapes, add_inertial, add_origin, text
+from mujoco_ros.model.urdf.exporting.shapes import (
+    ExportedShapes,
+    add_inertial,
+    add_origin,
+    number_text,
+)
 
 WORLD = "world"
 
@@ -307,31 +312,31 @@ class _Writer:
             mujoco.mju_axisAngle2Quat(quat, axis, -reference)
             pose = pose @ Pose(quat_wxyz=quat)
         element = self._add_joint(name, urdf_type, parent, child, pose)
-        ET.SubElement(element, "axis", xyz=text(axis))
+        ET.SubElement(element, "axis", xyz=number_text(axis))
         limit = ET.SubElement(element, "limit")
         if urdf_type != "continuous":
             lower, upper = model.jnt_range[joint] if limited else (-_UNBOUNDED, _UNBOUNDED)
-            limit.set("lower", text(lower))
-            limit.set("upper", text(upper))
+            limit.set("lower", number_text(lower))
+            limit.set("upper", number_text(upper))
         velocity = model.jnt_user[joint, 0] if model.nuser_jnt else 0.0
         effort = joint_effort(model, joint)
-        limit.set("effort", text(effort if math.isfinite(effort) else 0.0))
-        limit.set("velocity", text(velocity))
+        limit.set("effort", number_text(effort if math.isfinite(effort) else 0.0))
+        limit.set("velocity", number_text(velocity))
         damping, friction = model.dof_damping[dof], model.dof_frictionloss[dof]
         armature = model.dof_armature[dof]
         if damping or friction or armature:
-            dynamics = ET.SubElement(element, "dynamics", damping=text(damping))
-            dynamics.set("friction", text(friction))
+            dynamics = ET.SubElement(element, "dynamics", damping=number_text(damping))
+            dynamics.set("friction", number_text(friction))
             if armature:  # no attribute of URDF; readers ignore it, and the importer reads it
-                dynamics.set("armature", text(armature))
+                dynamics.set("armature", number_text(armature))
         if joint in self._mimics:
             mimic = self._mimics[joint]
             ET.SubElement(
                 element,
                 "mimic",
                 joint=self._joint_names[mimic.master],
-                multiplier=text(mimic.multiplier),
-                offset=text(mimic.offset),
+                multiplier=number_text(mimic.multiplier),
+                offset=number_text(mimic.offset),
             )
 
     def _read_mimics(self) -> Iterator[tuple[int, _Mimic]]:

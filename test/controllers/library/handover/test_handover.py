@@ -13,7 +13,7 @@ import pytest
 from mujoco_ros.controllers.catalogue import load
 from mujoco_ros.controllers.evaluation.episode import run_episode
 from mujoco_ros.controllers.evaluation.trials import trial
-from mujoco_ros.controllers.evaluation.trials.handover import Perturbations
+from mujoco_ros.controllers.evaluation.trials.boxes import Perturbations
 from mujoco_ros.controllers.interface.observation import Observation, Pose
 from mujoco_ros.controllers.library.pick_place.arm import ARM
 from mujoco_ros.controllers.library.pick_place.task import TASK

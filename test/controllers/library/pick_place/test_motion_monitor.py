@@ -76,7 +76,7 @@ def monitored(
     monitor = MotionMonitor(context, ARM, task, MonitoredMotion(**limits))
     for tick in (*range(1, 61 - gap), *range(61, ticks)):
         sense(tick)
-        if failure := monitor.check_motion(context) or monitor.check_grip(context):
+        if failure := monitor.check_motion(context) or monitor.grip.check(context):
             return failure, tick
     return "", ticks
 
