@@ -64,7 +64,7 @@ def replay_demonstration(
     mujoco.mj_setConst(simulation.model, mujoco.MjData(simulation.model))
     table = load_table(trial.controller)
     bindings = RobotBindings(simulation, table.robots, AUTO)
-    _check(columns, simulation, sum(it.count for it in bindings.each.values()))
+    _check(columns, simulation, sum(binding.count for binding in bindings.each.values()))
     stream = StreamSettings(period=1.0 / table.rate)
     steps = round(stream.period / float(simulation.model.opt.timestep))
     commands = np.where(columns[COMMANDED], columns[COMMANDS][:, :, :3], np.nan)
