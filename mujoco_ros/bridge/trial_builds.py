@@ -78,13 +78,13 @@ class TrialBuilds(Component):
             UserInputError: As the function raises it.
             BuildCancelledError: `cancel` was called during this change of the model.
         """
-        _, reading = self._run(where, trial_worker.Trial(function, args, client_files()))
+        _, reading = self._run(where, trial_worker.BuildTrial(function, args, client_files()))
         with repeated_reading(reading):
             yield
 
     def evaluate(self, where: str, function: Callable[..., Any], *args: object) -> Any:
         """Return the result of a function, which can be pickled; see `after_trial`."""
-        trial = trial_worker.Trial(function, args, client_files(), has_result=True)
+        trial = trial_worker.BuildTrial(function, args, client_files(), has_result=True)
         return self._run(where, trial)[0]
 
     def cancel(self) -> None:
@@ -101,13 +101,13 @@ class TrialBuilds(Component):
     def start(self) -> None:
         """Fork the process, where that is possible, and have it rehearse."""
         if self._rehearsal is not None and fork_server.server() is not None:
-            self._worker.submit(trial_worker.Trial(self._rehearsal))
+            self._worker.submit(trial_worker.BuildTrial(self._rehearsal))
 
     def stop(self) -> None:
         """End the process; the trial in progress fails."""
         self._worker.close()
 
-    def _run(self, where: str, trial: trial_worker.Trial) -> tuple[Any, Reading]:
+    def _run(self, where: str, trial: trial_worker.BuildTrial) -> tuple[Any, Reading]:
         if self._cancelled:
             raise BuildCancelledError
         try:

@@ -22,7 +22,7 @@ _SOON, _LATER = -10, 5
 _LONG_S = 1.0
 
 
-class Trial(NamedTuple):
+class BuildTrial(NamedTuple):
     """A function that reads and compiles a model; it and its arguments can be pickled.
 
     Attributes:
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     return serve(arguments, lambda _setup: _run)
 
 
-def _run(trial: Trial) -> tuple[Any, Reading]:
+def _run(trial: BuildTrial) -> tuple[Any, Reading]:
     """Run a trial in a thread with less memory for recursion than the simulator's threads have.
 
     It has a high priority, as far as the system permits, since a client waits, and a low one if it
@@ -70,7 +70,7 @@ def _yield_processor() -> None:
                 os.setpriority(os.PRIO_PROCESS, int(thread), _LATER)
 
 
-def _record(trial: Trial) -> tuple[Any, Reading]:
+def _record(trial: BuildTrial) -> tuple[Any, Reading]:
     with allowed_files(trial.files), recorded_reading() as reading:
         result = trial.function(*trial.args)
     return result if trial.has_result else None, reading

@@ -11,7 +11,7 @@ import pytest
 from hostile_builds import answer, read
 
 from mujoco_ros.bridge.trial_builds import LIMITS, TrialBuilds
-from mujoco_ros.bridge.trial_worker import Trial
+from mujoco_ros.bridge.trial_worker import BuildTrial
 from mujoco_ros.model.errors import MissingFileError, ParseError, UserInputError
 from mujoco_ros.model.scene.parts import load_spec
 from mujoco_ros.process.limits import WorkerLimits
@@ -110,7 +110,7 @@ def test_a_trial_in_progress_ends_with_the_simulator() -> None:
     pid = trials.pid
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
-    request = trials._worker.submit(Trial(time.time))
+    request = trials._worker.submit(BuildTrial(time.time))
     while not request.running():
         time.sleep(0.01)
     trials.stop()

@@ -128,7 +128,9 @@ def _read(model: _Model, content: bytes, above: tuple[str, ...]) -> mujoco.MjSpe
             }
             for file in element.files:
                 for folder in ("", *folders):
-                    _add_asset(model, model.path(file, folder))
+                    path = model.path(file, folder)
+                    if os.path.lexists(on_disk(path)):
+                        model.documents[str(path)] = _named(model, path, "file")
     try:
         with mujoco.MjVfs() as files:
             for name, document in model.documents.items():
@@ -224,12 +226,6 @@ def _add_attached(model: _Model, element: _Element, above: tuple[str, ...]) -> N
     model.documents.update(below.documents)
     for reference in referenced_files(spec):
         model.attached[reference.kind, reference.asset] = str(reference.path)
-
-
-def _add_asset(model: _Model, path: Path) -> None:
-    """Add a file that the parser reads, if it exists."""
-    if os.path.lexists(on_disk(path)):
-        model.documents[str(path)] = _named(model, path, "file")
 
 
 def _named(model: _Model, path: Path, kind: str) -> bytes:

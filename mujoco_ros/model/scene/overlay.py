@@ -87,7 +87,7 @@ def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -
     before, changed = joints.get(pattern, JointOptions()), _given(options)
     names = list(joints)
     later = names[names.index(pattern) + 1 :] if pattern in joints else []
-    if _is_name(pattern):
+    if not any(character in pattern for character in "*?["):
         # Values that later entries replace have no effect, and must not get one.
         for other in later:
             if fnmatchcase(pattern, other):
@@ -108,7 +108,3 @@ def _set(joints: dict[str, JointOptions], pattern: str, options: JointOptions) -
 
 def _given(options: JointOptions) -> set[str]:
     return {field.name for field in fields(options) if getattr(options, field.name) is not None}
-
-
-def _is_name(pattern: str) -> bool:
-    return not any(character in pattern for character in "*?[")

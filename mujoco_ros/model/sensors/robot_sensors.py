@@ -72,7 +72,9 @@ def object_frame(
         name, position, quat = f"{name}_camera", model.cam_pos[element], model.cam_quat[element]
         if model.cam_mode[element] != mujoco.mjtCamLight.mjCAMLIGHT_FIXED:
             return SensorFrame(name)  # it turns in the frame of its body, and is not in TF
-    elif kind == _OBJECT.mjOBJ_BODY and not _is_at_body(model, body):
+    elif kind == _OBJECT.mjOBJ_BODY and (
+        model.body_ipos[body].any() or model.body_iquat[body].tolist() != list(_IDENTITY)
+    ):
         name, position, quat = f"{name}_inertial", model.body_ipos[body], model.body_iquat[body]
     else:
         return SensorFrame(name, is_global=body not in scope.bodies)
@@ -82,11 +84,6 @@ def object_frame(
     if turn_wxyz is not None:
         mujoco.mju_mulQuat(turned, quat, np.array(turn_wxyz))
     return SensorFrame(name + suffix, body, tuple(position.tolist()), tuple(turned.tolist()))
-
-
-def _is_at_body(model: mujoco.MjModel, body: int) -> bool:
-    """Whether the inertial frame of a body is its frame."""
-    return not model.body_ipos[body].any() and model.body_iquat[body].tolist() == list(_IDENTITY)
 
 
 _TYPE = mujoco.mjtSensor
