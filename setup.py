@@ -24,10 +24,10 @@ EXTRAS = {
 
 # Without a compiler the package installs, too: Python does what is compiled here.
 NATIVE = Extension(
-    f"{NAME}.native.messages",
-    [f"{NAME}/native/messages.c"],
+    f"{NAME}.native.compiled",
+    [f"{NAME}/native/messages.c", f"{NAME}/native/callbacks.c"],
     define_macros=[("Py_LIMITED_API", "0x030B0000")],
-    extra_compile_args=["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror"],
+    extra_compile_args=["-O2", "-std=gnu11", "-Wall", "-Wextra", "-Werror"],
     py_limited_api=True,
     optional=True,
 )
@@ -61,7 +61,6 @@ if __name__ == "__main__":
             NAME: [
                 "controllers/library/*/*.yaml",
                 "controllers/library/*/*.onnx",
-                "extensions/*.c",
                 "viewer/teleop/static/*",
                 "viewer/web/*.js",
             ]

@@ -76,7 +76,7 @@ MAY_IMPORT = {
         "controllers.ros.controller_settings",
         *("controllers.runtime", "bridge", "wire", "rclpy_ext", "sim", "control", "model"),
     },
-    "extensions": {"extensions", "entry_points", "sim", "control", "model"},
+    "extensions": {"extensions", "native", "entry_points", "sim", "control", "model"},
     "extensions.ros.library": {"extensions", "model"},
     "extensions.ros": {
         *("extensions.ros", "extensions", "wire", "rclpy_ext", "sim", "control.events", "model"),

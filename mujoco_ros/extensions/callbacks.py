@@ -4,23 +4,20 @@ The engine has one callback of each kind for the whole process, without a model.
 compiled and evaluated at the same time, in other threads; for those, each callback returns what the
 engine does without it. So callbacks compare addresses, and touch no Python object of other models.
 
-Callbacks exist in Python, and for hooks that are C functions in ``callbacks.c``. They live as long
+Callbacks exist in Python, and for hooks that are C functions in ``native/callbacks.c``. They live as long
 as the process, since another thread may be in one of them.
 """
 
 import ctypes
 import logging
-import shutil
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import get_ident
 from typing import Any, NamedTuple, Protocol
 
 import mujoco
 import numpy as np
+
+from mujoco_ros import native
 
 _LOG = logging.getLogger(__name__)
 _VOID, _INT, _LONG, _DOUBLE = ctypes.c_void_p, ctypes.c_int, ctypes.c_int64, ctypes.c_double
@@ -30,7 +27,7 @@ _Report = ctypes.CFUNCTYPE(None, _LONG, _INT, _DOUBLE)
 class HookCell(ctypes.Structure):
     """What an extension shares with its C functions: whether they are called, and their time [s].
 
-    This and the next two are the structures of ``callbacks.c``, which describes their fields.
+    This and the next two are the structures of ``native/callbacks.c``, which describes their fields.
     """
 
     _fields_ = (("is_enabled", _INT), ("spent", _DOUBLE))
@@ -62,34 +59,17 @@ class CCallback(NamedTuple):
     gate: _Gate
 
 
-@cache
-def _library() -> ctypes.CDLL | None:
-    """Return the compiled ``callbacks.c``; None without a C compiler. It takes 0.1 s."""
-    compiler = shutil.which("cc")
-    if compiler is None:
-        return None
-    source = Path(__file__).with_suffix(".c")
-    masks = (f"-D{name}={at}" for name, at in zip(("CONTYPE", "CONAFFINITY"), _MASKS, strict=True))
-    with TemporaryDirectory() as folder:
-        library = Path(folder) / "callbacks.so"
-        command = [compiler, "-O2", "-shared", "-fPIC", *masks, "-o", str(library), str(source)]
-        try:
-            subprocess.run(command, check=True, capture_output=True, text=True)
-            return ctypes.CDLL(str(library))
-        except (OSError, subprocess.CalledProcessError) as error:
-            reason = getattr(error, "stderr", "") or error
-            _LOG.warning("C functions of extensions are called through Python: %s", reason)
-            return None
-
-
 def c_callback(kind: str) -> CCallback | None:
     """Return the callback that calls C functions without Python.
 
-    There is none without a C compiler, and none for ``time``, which the engine gives no model.
+    There is none if the native part is not compiled, and none for ``time``, which the engine gives
+    no model.
     """
-    library = None if kind == "time" else _library()
+    library = None if kind == "time" else native.library()
     if library is None:
         return None
+    for name, at in zip(("contype_at", "conaffinity_at"), _MASKS, strict=True):
+        _LONG.in_dll(library, name).value = at
     address = ctypes.cast(getattr(library, kind), _VOID).value
     assert address is not None
     return CCallback(address, _Gate.in_dll(library, f"{kind}_gate"))

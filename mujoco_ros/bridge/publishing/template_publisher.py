@@ -18,7 +18,7 @@ from mujoco_ros.wire.conversions import split
 from mujoco_ros.wire.message_template import MessageTemplate
 
 if TYPE_CHECKING:
-    from mujoco_ros.native import messages
+    from mujoco_ros.native.compiled import Messages
 
 _LONG_RUN = 8  # numbers; below, gathering them is quicker
 
@@ -262,7 +262,7 @@ def _compiled(
     arrays: Mapping[str, np.ndarray],
     publishers: Sequence[TopicPublisher],
     owner: Batch,
-) -> "messages.Messages | None":
+) -> "Messages | None":
     """Return the compiled form of a layout, if any; its publishers stay open as long as `owner`."""
     kind = messages_type()
     if kind is None:

@@ -1,7 +1,7 @@
 /* Callbacks of the engine that call C functions as hooks, without Python.
 
-   callbacks.py compiles this file when it is needed, and fills in the gates. A callback serves the
-   model in its gate, and for all others it returns what the engine does without it. */
+   extensions/callbacks.py fills in the gates. A callback serves the model in its gate, and for all
+   others it returns what the engine does without it. */
 
 #include <math.h>
 #include <stdatomic.h>
@@ -136,12 +136,13 @@ double act_bias(const void *model, void *data, int actuator) {
   return choose_number(&act_bias_gate, model, data, actuator, 0, 0, 0.0);
 }
 
-/* The engine's own rule is evaluated here, also for other models. CONTYPE and CONAFFINITY are where
-   mjModel has the addresses of the masks [bytes]. */
+/* The engine's own rule is evaluated here, also for other models. */
 Gate contact_filter_gate;
+int64_t contype_at, conaffinity_at; /* where mjModel has the addresses of the masks [bytes] */
+
 int contact_filter(const void *model, void *data, int first, int second) {
-  const int *types = *(const int *const *)((const char *)model + CONTYPE);
-  const int *affinities = *(const int *const *)((const char *)model + CONAFFINITY);
+  const int *types = *(const int *const *)((const char *)model + contype_at);
+  const int *affinities = *(const int *const *)((const char *)model + conaffinity_at);
   if (!((types[first] & affinities[second]) || (types[second] & affinities[first]))) return 1;
   return (int)choose_number(&contact_filter_gate, model, data, first, second, 1, 0.0);
 }
