@@ -323,7 +323,7 @@ def test_no_module_is_a_collection_of_utilities():
             "controllers.ros.node",
             "from mujoco_ros.controllers.library.walk.walk_states import Walk",
         ),
-        ("bridge.composition", "from mujoco_ros.identification.fit import fit"),
+        ("bridge.node", "from mujoco_ros.identification.fit import fit"),
         ("controllers.runtime", "from mujoco_ros.controllers.evaluation.trial import Trial"),
         ("controllers.ros.node", "from mujoco_ros.bridge.component import Component"),
         ("wire", "import mujoco"),
