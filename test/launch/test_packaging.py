@@ -3,8 +3,10 @@
 import ast
 import functools
 import importlib
+import re
 import runpy
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -50,24 +52,36 @@ DISTRIBUTIONS = {"yaml": "PyYAML"}
 """Names of modules at pip, where they differ."""
 
 
+_IMPORT = re.compile(r"^\s*(?:from|import) (\w+)", re.MULTILINE)
+"""The first word of an import, or of a line of a text; one name is imported a line."""
+
+
 @functools.cache
 def imports_of(folder: str) -> dict[str, Path]:
     """Return the top-level modules that a folder's Python files import, each with one importer."""
-    found: dict[str, Path] = {}
+    found: dict[str, list[Path]] = defaultdict(list)
     for file in sorted((ROOT / folder).rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text())):
-            if isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names]
-            elif isinstance(node, ast.ImportFrom) and not node.level:
-                names = [node.module or ""]
-            else:
-                continue
-            found |= {name.split(".")[0]: file for name in names}
-    return {
-        module: file
-        for module, file in found.items()
-        if module not in sys.stdlib_module_names and module != "mujoco_ros"
+        for module in set(_IMPORT.findall(file.read_text())):
+            found[module].append(file)
+    known = sys.stdlib_module_names | {"mujoco_ros"}
+    importers = {
+        module: next((file for file in files if module in imported_by(file)), None)
+        for module, files in found.items()
+        if module not in known
     }
+    return {module: file for module, file in importers.items() if file is not None}
+
+
+@functools.cache
+def imported_by(file: Path) -> set[str]:
+    """Return the top-level modules that a file imports, without those in its texts."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.add((node.module or "").split(".")[0])
+    return found
 
 
 def nodes_of(file: Path) -> set[str]:

@@ -1,6 +1,7 @@
 """Episodes on a Ray cluster of three machines, which are processes here: the same, exactly once."""
 
 import time
+from importlib.util import find_spec
 from pathlib import Path
 
 import fake_episodes
@@ -14,7 +15,8 @@ from mujoco_ros.controllers.evaluation.trials.pick_place import PickPlaceTrial
 from mujoco_ros.model.errors import UserInputError
 from mujoco_ros.model.scene.assembly import assemble
 
-pytest.importorskip("ray", reason="Ray is not installed")
+# Its import takes half a second, also in processes that only collect these tests.
+pytestmark = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed")
 MODULE = "mujoco_ros.controllers.evaluation.parallel_episodes"
 _MACHINE = {"num_cpus": 1, "object_store_memory": 80 << 20}
 _ADDRESSES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
