@@ -4,8 +4,8 @@ The engine has one callback of each kind for the whole process, without a model.
 compiled and evaluated at the same time, in other threads; for those, each callback returns what the
 engine does without it. So callbacks compare addresses, and touch no Python object of other models.
 
-Callbacks exist in Python, and for hooks that are C functions in ``native/callbacks.c``. They live as
-long as the process, since another thread may be in one of them.
+Callbacks exist in Python, and for hooks that are C functions in ``native/callbacks.c``. They live
+as long as the process, since another thread may be in one of them.
 """
 
 import ctypes
